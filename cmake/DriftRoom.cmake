@@ -1,0 +1,38 @@
+# drift_room(name USES targets... [SUBFOLDERS folders...])
+#
+# A room is a folder of src/ and a static library drift_<name>. Its headers are included as "<name>/header.h" through an include
+# folder that holds a link to this room alone, so that including a room that is not among USES (or theirs) does not compile.
+# Every x_test.cpp beside the code becomes part of the test program test_<name>.
+function(drift_room name)
+  cmake_parse_arguments(room "" "" "USES;SUBFOLDERS" ${ARGN})
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/src/${name})
+  set(patterns ${folder}/*.cpp)
+  foreach(subfolder IN LISTS room_SUBFOLDERS)
+    list(APPEND patterns ${folder}/${subfolder}/*.cpp)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  # One of several files for one job: only the chosen sgemm_*.cpp is built.
+  list(FILTER sources EXCLUDE REGEX "/sgemm_[a-z]+\\.cpp$")
+  if(EXISTS ${folder}/cpu/${DRIFT_SGEMM})
+    list(APPEND sources ${folder}/cpu/${DRIFT_SGEMM})
+  endif()
+
+  set(link_folder ${CMAKE_BINARY_DIR}/rooms/${name})
+  file(MAKE_DIRECTORY ${link_folder})
+  file(CREATE_LINK ${folder} ${link_folder}/${name} SYMBOLIC)
+
+  add_library(drift_${name} STATIC ${sources})
+  set_target_properties(drift_${name} PROPERTIES LINKER_LANGUAGE CXX)
+  target_include_directories(drift_${name} PUBLIC ${link_folder} ${CMAKE_CURRENT_SOURCE_DIR}/include)
+  target_link_libraries(drift_${name} PUBLIC ${room_USES} PRIVATE drift_flags)
+  set_property(GLOBAL APPEND PROPERTY DRIFT_ROOMS drift_${name})
+
+  if(DRIFT_TESTS AND tests)
+    add_executable(test_${name} ${tests})
+    target_link_libraries(test_${name} PRIVATE drift_${name} drift_flags GTest::gtest GTest::gtest_main)
+    gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
+  endif()
+endfunction()

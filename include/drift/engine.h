@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "drift/ensemble.h"
+#include "drift/matrix_view.h"
+#include "drift/recipe.h"
+
+namespace drift {
+
+// Observations as the engine sees them: float32, standardised, rows and columns only.
+struct TrainingSet {
+  MatrixView<const float> coordinates;  // [N, coordinates]: the spatial ones, then time
+  MatrixView<const float> values;       // [N, outputs]
+  std::span<const float> weights = {};  // [N], >= 0, multiply each observation's loss; empty: all one
+};
+
+// What training has made so far besides the weights. Empty before the first step; owned by the caller, so that a run can be
+// stopped, saved and taken up again with the same result to the bit.
+struct MemberProgress {
+  std::uint64_t step = 0;      // steps taken
+  std::vector<float> moment1;  // [parameters] Adam's first moment; for Muon's matrices, the momentum
+  std::vector<float> moment2;  // [parameters] Adam's second moment; unused entries stay zero
+};
+struct TrainingState {
+  std::vector<MemberProgress> members;
+};
+
+struct Progress {
+  std::uint64_t step;   // steps taken, all members together
+  std::uint64_t steps;  // of these
+  double loss;          // mean over the batches since the last report, weight decay not counted
+  double rate;          // the present learning rate (Adam's)
+};
+
+struct TrainControl {
+  std::function<void(const Progress&)> progress = {};  // called a few times a second, never from two threads at once
+  std::stop_token stop = {};                           // asks training to end between steps
+};
+
+// Where prediction puts its results. Empty views are not filled.
+struct PredictionViews {
+  MatrixView<float> mean;      // [n, outputs]
+  MatrixView<float> variance;  // [n, outputs] between members, divided by their number less one; zero for one member
+  MatrixView<float> members;   // [n, members * outputs], a member's outputs side by side
+};
+
+// One backend: a whole ensemble at a time.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual std::string name() const = 0;  // "cpu" or "cuda"
+
+  // Takes every member to `until_step` (at most the recipe's total). Returns early, each member at the end of a step, when stop
+  // is asked for. Throws Error naming member, step and rate when a loss is not finite.
+  virtual void advance(Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
+                       std::uint64_t until_step, const TrainControl& control) = 0;
+
+  // Any number of points, in constant extra memory.
+  virtual void predict(const Ensemble& ensemble, MatrixView<const float> coordinates, const PredictionViews& out) = 0;
+
+  // d mean_o / d coordinate_i, analytically: gradient [n, outputs * coordinates], an output's row of coordinates side by side.
+  // On the sphere the three spatial entries are the gradient along the sphere (tangent to it), per radian.
+  virtual void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient) = 0;
+};
+
+struct EngineOptions {
+  int threads = 0;  // 0: one for each core this process may use
+};
+
+std::unique_ptr<Engine> make_cpu_engine(const EngineOptions& options = {});
+std::unique_ptr<Engine> make_cuda_engine(const EngineOptions& options = {});  // throws Error where there is no GPU
+
+// Draws nothing, decides nothing: runs `engine` from `state` to the recipe's end, saving a checkpoint now and then.
+struct TrainOptions {
+  TrainControl control = {};
+  std::filesystem::path checkpoint = {};  // empty: none
+  double checkpoint_every_s = 300.0;
+};
+// Returns true when the recipe was finished, false when it was stopped (the state is saved if a checkpoint path is given).
+bool train(Engine& engine, Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
+           const TrainOptions& options = {});
+
+// A checkpoint is a model file that holds the training state and the recipe too.
+struct Checkpoint {
+  Ensemble ensemble;
+  TrainingState state;
+  Recipe recipe;
+};
+void save_checkpoint(const std::filesystem::path& path, const Ensemble& ensemble, const TrainingState& state, const Recipe& recipe);
+Checkpoint load_checkpoint(const std::filesystem::path& path);
+
+}  // namespace drift

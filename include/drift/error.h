@@ -1,0 +1,19 @@
+#pragma once
+
+#include <stdexcept>
+
+namespace drift {
+
+// Something went wrong that a user can act on. The message says what, where (file, line, key, member, step) and what to do.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The caller asked for something that cannot be: a wrong option, setting or shape. The command exits with status 2.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace drift

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace drift::cpu {
+
+// The element-wise work between matrix products. The float versions are vectorised for the instruction set found at run time
+// (Highway); the double versions are plain loops, the reference for tests and for finite differences.
+
+// A block of planar features, [rows, features]:
+//   phase = hidden share + coordinates . frequencies + phases,   in turns
+//   feature = amplitude cos(2 pi phase),   slope = d feature / d phase = -2 pi amplitude sin(2 pi phase)
+// Phases in turns make the range reduction exact (phase - round(phase)) however large the heavy tails of a Matérn spectrum make
+// them: max error 2e-7 * amplitude for the feature, 2e-7 * 2 pi amplitude for the slope, for every finite phase.
+template <class Real>
+struct CosineBlock {
+  std::size_t rows;
+  std::size_t features;
+  const Real* hidden_phase;            // [rows, features] with `stride`, or nullptr: no hidden share
+  const Real* coordinates;             // [rows, coordinate_count] with `coordinate_stride`, divided by their lengthscales
+  std::size_t coordinate_stride;
+  std::size_t coordinate_count;        // may be 0
+  const Real* coordinate_frequencies;  // [coordinate_count, features], packed
+  const Real* phases;                  // [features]
+  Real amplitude;
+  Real* feature;        // out, [rows, features] with `stride`
+  Real* slope;          // out likewise, or nullptr; may be the same memory as hidden_phase
+  std::size_t stride;
+};
+void cosine_features(const CosineBlock<float>& block);
+void cosine_features(const CosineBlock<double>& block);
+
+// A block of spherical features: feature (+)= scale_m P_{n_m}(s . b_m).
+template <class Real>
+struct LegendreBlock {
+  std::size_t rows;
+  std::size_t features;
+  const Real* points;  // [rows, 3] with `point_stride`, unit vectors
+  std::size_t point_stride;
+  const Real* poles;    // [3, features], unit columns
+  const Real* degrees;  // [features], whole numbers, ascending (fastest so; right in any order)
+  const Real* scales;   // [features]
+  std::size_t stride;   // of the feature matrices below
+};
+// feature [rows, features]: overwritten, or added to when `accumulate`.
+void legendre_features(const LegendreBlock<float>& block, float* feature, bool accumulate);
+void legendre_features(const LegendreBlock<double>& block, double* feature, bool accumulate);
+// gradient [rows, 3] (+)= sum_m feature_gradient[row, m] d feature_m / d s, taken along the sphere: tangent at s.
+void legendre_gradient(const LegendreBlock<float>& block, const float* feature_gradient, float* gradient, std::size_t gradient_stride);
+void legendre_gradient(const LegendreBlock<double>& block, const double* feature_gradient, double* gradient,
+                       std::size_t gradient_stride);
+
+// target[r, c] *= factor[r, c], both [rows, cols] with `stride`.
+void multiply(std::size_t rows, std::size_t cols, std::size_t stride, const float* factor, float* target);
+void multiply(std::size_t rows, std::size_t cols, std::size_t stride, const double* factor, double* target);
+
+// One Adam step on a run of parameters. gradient = sum of the slices + decay * weight.
+//   m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;  weight -= rate (m / c1) / (sqrt(v / c2) + epsilon)
+// with c1 = 1 - beta1^t, c2 = 1 - beta2^t. Kingma & Ba 2015.
+struct AdamStep {
+  float rate;
+  float beta1;
+  float beta2;
+  float epsilon;
+  float correction1;  // c1
+  float correction2;  // c2
+  float decay;        // 2 beta of the recipe
+};
+void adam_step(const AdamStep& step, std::span<const float* const> gradient_slices, std::span<float> weights, std::span<float> moment1,
+               std::span<float> moment2);
+
+// sum[i] = slices[0][i] + slices[1][i] + ... in that order, + decay * weights[i].
+void sum_slices(std::span<const float* const> slices, float decay, std::span<const float> weights, std::span<float> sum);
+
+}  // namespace drift::cpu

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "core/random.h"
+#include "drift/matrix_view.h"
+#include "drift/network_spec.h"
+
+namespace drift {
+
+// Random Fourier features of a stationary covariance on R^d (Rahimi & Recht 2007):
+//   phi_j(x) = sigma sqrt(2/H) cos(w_j . x / l + b_j),   E[phi(x) . phi(y)] = k(x, y),
+// with w ~ N(0, I) for the squared exponential and w = z / sqrt(u / 2 nu), z ~ N(0, I), u ~ chi^2_{2 nu} for Matérn: one u a
+// feature, shared by its coordinates (the multivariate t).
+struct FourierDraw {
+  Covariance covariance;
+  Frequencies frequencies = Frequencies::independent;
+  RandomKey key;  // its purpose is set by the draw
+};
+
+// Fills unit-lengthscale frequencies [d, features] in turns (w / 2 pi) and phases [features] in turns, in [0, 1).
+void draw_fourier(const FourierDraw& draw, MatrixView<float> frequencies, std::span<float> phases);
+
+}  // namespace drift
