@@ -28,6 +28,7 @@ struct MemberProgress {
   std::uint64_t step = 0;      // steps taken
   std::vector<float> moment1;  // [parameters] Adam's first moment; for Muon's matrices, the momentum
   std::vector<float> moment2;  // [parameters] Adam's second moment; unused entries stay zero
+  std::vector<float> losses;   // [step] of each step taken so far, weight decay not counted
 };
 struct TrainingState {
   std::vector<MemberProgress> members;
@@ -95,7 +96,8 @@ struct Checkpoint {
   TrainingState state;
   Recipe recipe;
 };
-void save_checkpoint(const std::filesystem::path& path, const Ensemble& ensemble, const TrainingState& state, const Recipe& recipe);
+void save_checkpoint(const std::filesystem::path& path, const Ensemble& ensemble, const TrainingState& state,
+                     const Recipe& recipe);
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
 }  // namespace drift

@@ -14,13 +14,13 @@ struct MatrixView {
   std::size_t stride = 0;
 
   MatrixView() = default;
-  MatrixView(T* data, std::size_t rows, std::size_t cols) : MatrixView(data, rows, cols, cols) {}
-  MatrixView(T* data, std::size_t rows, std::size_t cols, std::size_t stride)
-      : data(data), rows(rows), cols(cols), stride(stride) {}
+  MatrixView(T* elements, std::size_t row_count, std::size_t col_count) : MatrixView(elements, row_count, col_count, col_count) {}
+  MatrixView(T* elements, std::size_t row_count, std::size_t col_count, std::size_t row_stride)
+      : data(elements), rows(row_count), cols(col_count), stride(row_stride) {}
   // A view of mutable elements converts to a view of constant ones.
   template <class U>
-    requires(std::is_same_v<const U, T>)
-  MatrixView(const MatrixView<U>& other)  // NOLINT(google-explicit-constructor): a harmless widening
+  requires(std::is_same_v<const U, T>)
+      MatrixView(const MatrixView<U>& other)  // NOLINT(google-explicit-constructor): a harmless widening
       : MatrixView(other.data, other.rows, other.cols, other.stride) {}
 
   T& operator()(std::size_t row, std::size_t col) const { return data[row * stride + col]; }

@@ -14,7 +14,7 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::a
 // What the numbers are for. Part of the key: the values are fixed for good, since saved results depend on them.
 enum class Purpose : std::uint16_t {
   frequencies = 1,
-  spectrum = 2,  // chi-squared divisors and chi norms of the frequencies
+  spectrum = 2,  // chi-squared divisors of the frequencies
   phases = 3,
   degrees = 4,
   poles = 5,
@@ -31,15 +31,16 @@ struct RandomKey {
   Purpose purpose = Purpose::frequencies;
 };
 
-// A stream of numbers for one key and substream (a feature's index, say).
+// A stream of numbers for one key and substream (a feature's index, say): Philox of the counters
+//   [block, substream, member, layer << 16 | purpose],  block = 0, 1, ...,  under the key [seed mod 2^32, seed / 2^32].
 class RandomStream {
  public:
   explicit RandomStream(const RandomKey& key, std::uint32_t substream = 0);
 
   std::uint32_t bits();
-  double uniform();             // in (0, 1), 53 bits
-  double normal();              // N(0, 1), Box-Muller
-  double gamma(double shape);   // Gamma(shape, 1), shape > 0, Marsaglia & Tsang 2000
+  double uniform();            // in (0, 1): an odd multiple of 2^-53
+  double normal();             // N(0, 1), Box-Muller
+  double gamma(double shape);  // Gamma(shape, 1), shape > 0, Marsaglia & Tsang 2000
 
  private:
   std::array<std::uint32_t, 4> counter_;  // [block, substream, member, layer and purpose]

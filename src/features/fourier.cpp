@@ -1,0 +1,104 @@
+// Frequencies of random Fourier features.
+//   independent: w_j = z_j, z_j ~ N(0, I_d)                         Rahimi & Recht 2007
+//   orthogonal:  w_j = |z_j| q_j, q_1 ... q_d the Gram-Schmidt orthonormalisation of z_1 ... z_d, block by block
+//                                                                   Yu et al., "Orthogonal random features", 2016
+// The matrix of the z's is Q R with Q Haar-distributed, R's diagonal positive, and Q independent of R. The norms |z_j| are
+// those of R's columns: hence independent of Q and, the z's being independent, of each other, each with the distribution chi_d.
+// So every w_j is N(0, I_d) on its own, the covariance is right on average, and only the directions within a block repel.
+// Matérn: both divided by sqrt(G_j / nu), G_j ~ Gamma(nu, 1), which is sqrt(u_j / 2 nu) with u_j ~ chi^2_{2 nu}.
+
+#include "features/fourier.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+#include "drift/error.h"
+
+namespace drift {
+
+namespace {
+
+// The largest 1 / sqrt(G / nu). Small nu has tails so heavy that G may vanish and w overflow. Waves far shorter than a
+// lengthscale are noise at any distance that matters, but a float32 phase beyond 2^24 turns has no fraction left: the feature
+// would turn from noise into a constant. With this bound phases keep their fraction up to hundreds of lengthscales from the
+// origin. As it bounds the mixture's scale, not |w| (which would give many features one wave number), the covariance stays a
+// mixture of squared exponentials and changes only at distances below 1e-4 lengthscales, noticeably so only for nu below 1/2.
+constexpr double kMaxScale = 65536.0;
+
+RandomStream stream(RandomKey key, Purpose purpose, std::size_t feature) {
+  key.purpose = purpose;
+  return RandomStream(key, static_cast<std::uint32_t>(feature));
+}
+
+// [d, count]: column i is the normal vector of feature first + i.
+Eigen::MatrixXd normal_columns(const RandomKey& key, std::size_t first, Eigen::Index d, Eigen::Index count) {
+  Eigen::MatrixXd columns(d, count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    RandomStream random = stream(key, Purpose::frequencies, first + static_cast<std::size_t>(i));
+    for (Eigen::Index c = 0; c < d; ++c) columns(c, i) = random.normal();
+  }
+  return columns;
+}
+
+// Orthogonal columns of the same norms, count <= d.
+Eigen::MatrixXd orthogonalised(const Eigen::MatrixXd& columns) {
+  const Eigen::HouseholderQR<Eigen::MatrixXd> qr(columns);
+  Eigen::MatrixXd result = qr.householderQ() * Eigen::MatrixXd::Identity(columns.rows(), columns.cols());
+  for (Eigen::Index i = 0; i < columns.cols(); ++i) {
+    // Householder's R has diagonal entries of either sign; Q is Haar-distributed only once they are made positive.
+    const double sign = qr.matrixQR()(i, i) < 0.0 ? -1.0 : 1.0;
+    result.col(i) *= sign * columns.col(i).norm();
+  }
+  return result;
+}
+
+// 1 / sqrt(G / nu), bounded.
+double spectrum_scale(const FourierDraw& draw, std::size_t feature) {
+  if (draw.covariance.family == Family::squared_exponential) return 1.0;
+  const double nu = draw.covariance.nu;
+  return std::min(std::sqrt(nu / stream(draw.key, Purpose::spectrum, feature).gamma(nu)), kMaxScale);
+}
+
+void check(const FourierDraw& draw, const MatrixView<float>& frequencies, std::span<const float> phases) {
+  if (frequencies.cols != phases.size()) {
+    throw UsageError(
+        fmt::format("features: frequencies [{}, {}] but {} phases", frequencies.rows, frequencies.cols, phases.size()));
+  }
+  if (frequencies.rows == 0) throw UsageError("features: Fourier features need at least one coordinate");
+  if (draw.covariance.family == Family::matern && !(draw.covariance.nu > 0.0 && std::isfinite(draw.covariance.nu))) {
+    throw UsageError(fmt::format("features: Matérn's nu must be above 0 and finite, not {}", draw.covariance.nu));
+  }
+}
+
+}  // namespace
+
+void draw_fourier(const FourierDraw& draw, MatrixView<float> frequencies, std::span<float> phases) {
+  check(draw, frequencies, phases);
+  const bool orthogonal = draw.frequencies == Frequencies::orthogonal;
+  const std::size_t d = frequencies.rows;
+  const std::size_t features = frequencies.cols;
+  const std::size_t block = orthogonal ? d : 1;
+  for (std::size_t first = 0; first < features; first += block) {
+    const std::size_t count = std::min(block, features - first);
+    Eigen::MatrixXd columns = normal_columns(draw.key, first, static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(count));
+    if (orthogonal) columns = orthogonalised(columns);
+    for (std::size_t i = 0; i < count; ++i) {
+      const double turns = spectrum_scale(draw, first + i) / (2.0 * std::numbers::pi);
+      for (std::size_t c = 0; c < d; ++c) {
+        frequencies(c, first + i) =
+            static_cast<float>(turns * columns(static_cast<Eigen::Index>(c), static_cast<Eigen::Index>(i)));
+      }
+    }
+  }
+  for (std::size_t feature = 0; feature < features; ++feature) {
+    const auto phase = static_cast<float>(stream(draw.key, Purpose::phases, feature).uniform());
+    phases[feature] = phase < 1.0f ? phase : 0.0f;  // rounding to float may reach 1: a full turn, which is none
+  }
+}
+
+}  // namespace drift

@@ -18,14 +18,15 @@ namespace drift {
 // Borovitskiy et al. 2020; Azangulov et al. 2022.
 class SphericalSpectrum {
  public:
-  // Keeps the degrees up to the first beyond which less than `tail_mass` of the variance lies, at most `max_degree`.
+  // Keeps the degrees up to the first beyond which less than `tail_mass` of the variance lies, at most `max_degree`. The variance
+  // is that of all degrees, those beyond `max_degree` included (by an integral); the masses kept are then made to sum to 1.
   // `lengthscale` in radians, > 0.
   SphericalSpectrum(const Covariance& covariance, double lengthscale, double tail_mass, int max_degree);
   // The same degrees under another lengthscale: how trained lengthscales reweight features already drawn.
   SphericalSpectrum with_lengthscale(double lengthscale) const;
 
   int max_degree() const { return static_cast<int>(mass_.size()) - 1; }
-  double mass(int degree) const { return mass_[static_cast<std::size_t>(degree)]; }                // p_n
+  double mass(int degree) const { return mass_[static_cast<std::size_t>(degree)]; }             // p_n
   double log_mass_slope(int degree) const { return slope_[static_cast<std::size_t>(degree)]; }  // d log p_n / d log l
   double mean_degree() const;
 

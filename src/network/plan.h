@@ -32,9 +32,9 @@ struct TensorInfo {
 
 // A positive number that may be trained: its value is `value` times the exponential of an entry of the member's parameters.
 struct Hyperparameter {
-  std::string name;      // "spatial.lengthscale.0", "joint.hidden_amplitude"
-  double value;          // in absolute units: hidden lengthscales already carry their sqrt(n)
-  bool is_lengthscale;   // else an amplitude
+  std::string name;     // "spatial.lengthscale.0", "joint.hidden_amplitude"
+  double value;         // in absolute units: hidden lengthscales already carry their sqrt(n)
+  bool is_lengthscale;  // else an amplitude
 };
 
 struct LayerPlan {
@@ -45,7 +45,7 @@ struct LayerPlan {
   int hidden;            // entries from the bottlenecks before it; 0 in a chain's first layer
   int first_coordinate;  // the Euclidean coordinates it sees: [first_coordinate, first_coordinate + coordinates)
   int coordinates;
-  bool sphere;           // sees the unit vector in coordinates 0..2 through spherical features
+  bool sphere;  // sees the unit vector in coordinates 0..2 through spherical features
   int features;
   int outputs;
   Covariance covariance;         // of the planar part
@@ -81,7 +81,7 @@ struct Plan {
   std::size_t head;   // offset into Member::parameters: [head_inputs, outputs]
   double head_scale;  // f = head_scale * (inputs . head)
   std::vector<Hyperparameter> hyperparameters;
-  std::size_t hyper;  // offset into Member::parameters: the logarithms of the multipliers, zero when drawn
+  std::size_t hyper;                        // offset into Member::parameters: the logarithms of the multipliers, zero when drawn
   std::vector<int> coordinate_lengthscale;  // [coordinates] index of each one's lengthscale, kNone for a unit vector's entries
 
   std::vector<TensorInfo> fixed_tensors;

@@ -1,0 +1,289 @@
+// `drift bench`: how fast this machine trains and predicts, beside its own best product of large matrices, measured in the
+// same run: product, work, product, the better of the two products.
+
+#include "drift/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "drift/engine.h"
+#include "drift/error.h"
+#include "progress.h"
+
+namespace {
+
+using drift::MatrixView;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kMeanDegree = 200.0;  // of the spherical network's first layer
+
+struct BenchOptions {
+  bool json = false;
+  bool spherical = false;
+  int threads = 0;
+  std::size_t members = 0;  // 0: as many as threads
+  std::size_t observations = 1160000;
+  std::size_t batch = 1024;
+  double seconds = 5.0;
+  std::string recipe = "paper";
+};
+
+struct Measurement {
+  double work_s;  // time of the work counted
+  double rows;    // observations or points times members in that time
+  double gflops;
+  double gemm_gflops;
+  double peak_rss_mib;
+};
+
+// Random coordinates and values: speed does not depend on them. Coordinates of the sphere are unit vectors.
+struct RandomData {
+  std::size_t rows, columns;
+  std::vector<float> coordinates, values;
+
+  RandomData(const drift::NetworkSpec& spec, std::size_t count)
+      : rows(count), columns(static_cast<std::size_t>(spec.coordinates())), coordinates(rows * columns), values(rows) {
+    std::uint64_t state = 1;
+    const auto uniform = [&state] {  // a Weyl sequence through a mixer (Steele, Lea & Flood 2014)
+      std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
+      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+      z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+      return static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-23f - 1.0f;  // in [-1, 1)
+    };
+    for (float& c : coordinates) c = 1.7f * uniform();
+    for (float& v : values) v = 1.7f * uniform();
+    if (spec.space == drift::Space::sphere) {
+      for (std::size_t i = 0; i < rows; ++i) {
+        float* s = coordinates.data() + i * columns;
+        const float norm = std::max(1e-3f, std::hypot(s[0], s[1], s[2]));
+        for (int c = 0; c < 3; ++c) s[c] /= norm;
+      }
+    }
+  }
+  MatrixView<const float> coordinate_view() const { return {coordinates.data(), rows, columns}; }
+  MatrixView<const float> value_view() const { return {values.data(), rows, 1}; }
+};
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+drift::NetworkSpec bench_spec(const BenchOptions& options) {
+  return options.spherical ? drift::spherical_bench_spec(kMeanDegree) : drift::paper_spec(1.0, 1.0, 1.0);
+}
+
+// Calls work(amount) with amounts that take about half a second each until `seconds` have passed, and adds up both.
+// work returns what it has done, in any unit.
+struct Total {
+  double done;
+  double seconds;
+};
+Total repeat_for(double seconds, const std::function<double(std::size_t amount)>& work) {
+  Total total = {0.0, 0.0};
+  std::size_t amount = 1;
+  while (total.seconds < seconds) {
+    const Clock::time_point start = Clock::now();
+    total.done += work(amount);
+    const double taken = seconds_since(start);
+    total.seconds += taken;
+    amount = std::clamp<std::size_t>(static_cast<std::size_t>(0.5 * static_cast<double>(amount) / std::max(taken, 1e-4)), 1,
+                                     10 * amount);
+  }
+  return total;
+}
+
+// Warm-up first, so that the memory the work takes is known before the large matrices take theirs.
+Measurement measure(const BenchOptions& options, double flops_per_row, const std::function<double(std::size_t amount)>& work) {
+  work(2);
+  Measurement result = {};
+  result.peak_rss_mib = drift::peak_rss_mib();
+  result.gemm_gflops = drift::gemm_gflops(options.threads);
+  const Total total = repeat_for(options.seconds, work);
+  result.gemm_gflops = std::max(result.gemm_gflops, drift::gemm_gflops(options.threads));
+  result.work_s = total.seconds;
+  result.rows = total.done;
+  result.gflops = total.done * flops_per_row / total.seconds * 1e-9;
+  return result;
+}
+
+nlohmann::ordered_json common_json(const BenchOptions& options, const Measurement& m, const std::string& backend) {
+  return {{"gflops", m.gflops},
+          {"gemm_gflops", m.gemm_gflops},
+          {"fraction_of_gemm", m.gflops / m.gemm_gflops},
+          {"gemm_library", drift::gemm_library_name()},
+          {"backend", backend},
+          {"network", options.spherical ? "spherical" : "paper"},
+          {"threads", options.threads},
+          {"members", options.members},
+          {"batch", options.batch},
+          {"recipe", options.recipe},
+          {"seconds", m.work_s},
+          {"statistic", "total over the run"},
+          {"peak_rss_mb", m.peak_rss_mib}};
+}
+
+std::string common_text(const Measurement& m) {
+  return fmt::format(
+      "  {:.1f} GFLOP/s of the dense method, {:.0f} % of this machine's best product ({:.1f} GFLOP/s by {})\n"
+      "  {:.0f} MiB of memory at most; total over {:.1f} s\n",
+      m.gflops, 100.0 * m.gflops / m.gemm_gflops, m.gemm_gflops, drift::gemm_library_name(), m.peak_rss_mib, m.work_s);
+}
+
+std::string network_text(const BenchOptions& options, const drift::NetworkSpec& spec) {
+  return fmt::format("{} network of {} spatial and {} temporal layers, H = {}, B = {}; {} {} on {} {}",
+                     options.spherical ? "Spherical" : "The paper's", spec.spatial.layers, spec.temporal.layers, spec.features,
+                     spec.bottleneck, options.members, options.members == 1 ? "member" : "members", options.threads,
+                     options.threads == 1 ? "thread" : "threads");
+}
+
+// Nanoseconds that one member's first layer takes for a point, features alone: a network that maps them to one number.
+double first_layer_ns(drift::Engine& engine, const BenchOptions& options, drift::NetworkSpec spec) {
+  spec.spatial.layers = 1;
+  spec.temporal.layers = 0;
+  const drift::Ensemble ensemble = drift::draw_ensemble(spec, 1, options.members);
+  const RandomData data(spec, 8192);
+  std::vector<float> mean(data.rows);
+  const auto work = [&](std::size_t amount) {
+    for (std::size_t i = 0; i < amount; ++i)
+      engine.predict(ensemble, data.coordinate_view(), {.mean = {mean.data(), data.rows, 1}, .variance = {}, .members = {}});
+    return static_cast<double>(amount * data.rows * options.members);
+  };
+  work(1);
+  const Total total = repeat_for(std::min(1.0, options.seconds), work);
+  // Threads work side by side: this is the time of one of them.
+  return 1e9 * total.seconds * options.threads / total.done;
+}
+
+void add_first_layers(drift::Engine& engine, const BenchOptions& options, const drift::NetworkSpec& spec,
+                      nlohmann::ordered_json& json, std::string& text) {
+  if (!options.spherical) return;
+  const double sphere = first_layer_ns(engine, options, spec),
+               plane = first_layer_ns(engine, options, drift::paper_spec(1.0, 1.0, 1.0));
+  json["first_layer_sphere_ns"] = sphere;
+  json["first_layer_plane_ns"] = plane;
+  json["mean_degree"] = kMeanDegree;
+  text += fmt::format(
+      "  first layer's features: {:.0f} ns a point on the sphere (mean degree {:.0f}), {:.0f} ns on the plane: {:.1f} times\n",
+      sphere, kMeanDegree, plane, sphere / plane);
+}
+
+void print_report(const BenchOptions& options, const nlohmann::ordered_json& json, std::string text) {
+  if (!options.json) text.pop_back();
+  fmt::print("{}\n", options.json ? json.dump(2) : text);
+}
+
+void settle(BenchOptions& options) {
+  if (options.threads == 0) options.threads = drift::default_threads();
+  if (options.members == 0) options.members = static_cast<std::size_t>(options.threads);
+}
+
+void bench_train(BenchOptions options) {
+  settle(options);
+  const drift::NetworkSpec spec = bench_spec(options);
+  drift::Recipe recipe = options.recipe == "paper" ? drift::paper_recipe() : drift::default_recipe();
+  recipe.batch = options.batch;
+  recipe.epochs = 1e6;  // never ends by itself
+  const auto engine = drift::make_cpu_engine({.threads = options.threads});
+  const RandomData data(spec, options.observations);
+  const drift::TrainingSet set = {.coordinates = data.coordinate_view(), .values = data.value_view()};
+  drift::Ensemble ensemble = drift::draw_ensemble(spec, 1, options.members);
+  drift::TrainingState state;
+  std::uint64_t until = 0;
+  const auto rows_a_step = static_cast<double>(std::min(options.batch, options.observations) * options.members);
+  const auto work = [&](std::size_t steps) {
+    until += steps;
+    engine->advance(ensemble, state, set, recipe, until, {});
+    return static_cast<double>(steps) * rows_a_step;
+  };
+  const Measurement m = measure(options, drift::training_flops(spec), work);
+
+  nlohmann::ordered_json json = {
+      {"bench", "train"}, {"member_samples_per_s", m.rows / m.work_s}, {"flops_per_member_sample", drift::training_flops(spec)}};
+  json.update(common_json(options, m, engine->name()));
+  json["observations"] = options.observations;
+  std::string text = fmt::format("{}, batch {}, {} recipe, {} observations\n", network_text(options, spec), options.batch,
+                                 options.recipe, grouped(static_cast<double>(options.observations)));
+  text += fmt::format("  {} observations trained a second, all members together\n", grouped(m.rows / m.work_s)) + common_text(m);
+  add_first_layers(*engine, options, spec, json, text);
+  print_report(options, json, text);
+}
+
+void bench_predict(BenchOptions options) {
+  settle(options);
+  const drift::NetworkSpec spec = bench_spec(options);
+  const auto engine = drift::make_cpu_engine({.threads = options.threads});
+  const RandomData data(spec, options.batch);
+  const drift::Ensemble ensemble = drift::draw_ensemble(spec, 1, options.members);
+  std::vector<float> mean(data.rows), variance(data.rows);
+  const drift::PredictionViews views = {
+      .mean = {mean.data(), data.rows, 1}, .variance = {variance.data(), data.rows, 1}, .members = {}};
+  const auto work = [&](std::size_t repeats) {
+    for (std::size_t i = 0; i < repeats; ++i) engine->predict(ensemble, data.coordinate_view(), views);
+    return static_cast<double>(repeats * data.rows * options.members);
+  };
+  const Measurement m = measure(options, drift::prediction_flops(spec), work);
+
+  const double points = m.rows / m.work_s / static_cast<double>(options.members);
+  nlohmann::ordered_json json = {{"bench", "predict"},
+                                 {"points_per_s", points},
+                                 {"member_points_per_s", m.rows / m.work_s},
+                                 {"flops_per_member_point", drift::prediction_flops(spec)}};
+  json.update(common_json(options, m, engine->name()));
+  std::string text =
+      fmt::format("{}, {} points at a time\n", network_text(options, spec), grouped(static_cast<double>(options.batch)));
+  text += fmt::format("  {} points predicted a second by the whole ensemble\n", grouped(points)) + common_text(m);
+  add_first_layers(*engine, options, spec, json, text);
+  print_report(options, json, text);
+}
+
+std::shared_ptr<BenchOptions> add_common(CLI::App* verb, std::size_t batch) {
+  auto options = std::make_shared<BenchOptions>();
+  options->batch = batch;
+  verb->add_flag("--json", options->json, "Print one JSON object");
+  verb->add_flag("--spherical", options->spherical,
+                 fmt::format("The spherical network, its first layer at mean degree {:.0f}", kMeanDegree));
+  verb->add_option("--members", options->members, "Networks in the ensemble; 0: as many as threads")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 10000))
+      ->type_name("N");
+  verb->add_option("--threads", options->threads, "0: one for each core")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  verb->add_option("--seconds", options->seconds, "How long to measure, at least")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber)
+      ->type_name("S");
+  return options;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  CLI::App* bench = app.add_subcommand("bench", "Speed on this machine beside the machine's own limits");
+  bench->require_subcommand(1);
+  const CLI::Range whole(std::size_t{1}, std::size_t{1} << 40);
+
+  CLI::App* train = bench->add_subcommand("train", "Training of the paper's experiment-1 network on random observations");
+  const auto training = add_common(train, 1024);
+  train->add_option("--batch", training->batch, "Observations a step")->capture_default_str()->check(whole)->type_name("N");
+  train->add_option("--observations", training->observations, "Held in memory")
+      ->capture_default_str()
+      ->check(whole)
+      ->type_name("N");
+  train->add_option("--recipe", training->recipe, "Optimiser: the paper's (Adam) or drift's own")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"paper", "default"}));
+  train->callback([training] { bench_train(*training); });
+
+  CLI::App* predict = bench->add_subcommand("predict", "Prediction by an ensemble of the same network");
+  const auto predicting = add_common(predict, 100000);
+  predict->add_option("--points", predicting->batch, "Predicted at a time")->capture_default_str()->check(whole)->type_name("N");
+  predict->callback([predicting] { bench_predict(*predicting); });
+}

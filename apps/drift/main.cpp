@@ -1,0 +1,95 @@
+// drift: the command. Exit status 0 done, 1 failed, 2 wrong usage or settings.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "drift/error.h"
+#include "drift/nearest_name.h"
+#include "drift/version.h"
+
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+int fail(int status, const std::string& message) {
+  fmt::print(stderr, "drift: {}\n", message);
+  return status;
+}
+
+// The verb the user got to: `drift bench train` is two below `drift`.
+const CLI::App& deepest_verb(const CLI::App& app) {
+  const CLI::App* verb = &app;
+  while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().front();
+  return *verb;
+}
+
+std::string full_name(const CLI::App& verb) {
+  return verb.get_parent() == nullptr ? "drift" : full_name(*verb.get_parent()) + " " + verb.get_name();
+}
+
+// What was meant by a word that the command line has no place for.
+std::string unknown_word(const CLI::App& verb, const std::string& word) {
+  const bool option = word.starts_with("-");
+  std::vector<std::string> known;
+  if (option) {
+    for (const CLI::Option* o : verb.get_options()) {
+      for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* sub : verb.get_subcommands({})) known.push_back(sub->get_name());
+  }
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  const std::string_view nearest = drift::nearest_name(word.substr(0, word.find('=')), names);
+  std::string text = fmt::format("{} has no {} '{}'", full_name(verb),
+                                 option          ? "option"
+                                 : known.empty() ? "argument"
+                                                 : "verb",
+                                 word);
+  if (!nearest.empty()) text += fmt::format("; did you mean '{}'?", nearest);
+  return text + fmt::format(" ('{} --help' lists them)", full_name(verb));
+}
+
+int wrong_command_line(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& verb = deepest_verb(app);
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (!unknown.empty()) return fail(kWrongUsage, unknown_word(verb, unknown.front()));
+  return fail(kWrongUsage, fmt::format("{} ('{} --help' explains)", error.what(), full_name(verb)));
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Turns scattered observations into continuous fields with honest uncertainty.", "drift");
+  app.set_version_flag("--version", fmt::format("drift {}", drift::version()), "Print the version and stop");
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  add_demo(app);
+  add_bench(app);
+  try {
+    app.parse(argc, argv);               // also runs the verb
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    return wrong_command_line(app, error);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const drift::UsageError& error) {
+    return fail(kWrongUsage, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(kFailed, "the machine has not enough memory for this; ask for fewer observations, members or features");
+  } catch (const std::exception& error) {
+    return fail(kFailed, error.what());
+  }
+}

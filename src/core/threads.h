@@ -1,0 +1,14 @@
+#pragma once
+
+#include <functional>
+
+namespace drift {
+
+// Cores this process may use (its affinity mask, not the machine's size).
+int available_threads();
+
+// Runs work(0) ... work(threads - 1) side by side, the first on the calling thread, and waits for all of them. The first
+// exception is thrown again here, after every thread has ended.
+void run_on_threads(int threads, const std::function<void(int thread)>& work);
+
+}  // namespace drift

@@ -1,0 +1,100 @@
+// The double-precision versions of the element-wise work: plain loops, the reference for tests and for finite differences.
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "engine/cpu/kernels.h"
+
+namespace drift::cpu {
+
+void cosine_features(const CosineBlock<double>& block) {
+  for (std::size_t row = 0; row < block.rows; ++row) {
+    for (std::size_t feature = 0; feature < block.features; ++feature) {
+      const std::size_t at = row * block.stride + feature;
+      double phase = block.phases[feature];
+      for (std::size_t i = 0; i < block.coordinate_count; ++i) {
+        phase +=
+            block.coordinates[row * block.coordinate_stride + i] * block.coordinate_frequencies[i * block.features + feature];
+      }
+      if (block.hidden_phase != nullptr) phase += block.hidden_phase[at];
+      const double angle = 2 * std::numbers::pi * (phase - std::nearbyint(phase));
+      block.feature[at] = block.amplitude * std::cos(angle);
+      if (block.slope != nullptr) block.slope[at] = -2 * std::numbers::pi * block.amplitude * std::sin(angle);
+    }
+  }
+}
+
+namespace {
+
+// P_n(x) and P_n'(x) at x = s . b, with the difference s - b or s + b to the nearer of b and -b. The recurrence is that of
+// legendre_kernels.cpp, run to the end for every degree.
+struct LegendreValue {
+  double value;
+  double derivative;
+  std::array<double, 3> difference;  // s - sign b
+  double sign;                       // of x: P_n(x) = sign^n P_n(|x|)
+};
+
+LegendreValue legendre(const double* point, const LegendreBlock<double>& block, std::size_t feature) {
+  double x = 0;
+  for (std::size_t i = 0; i < 3; ++i) x += point[i] * block.poles[i * block.features + feature];
+  LegendreValue result{};
+  result.sign = x < 0 ? -1 : 1;
+  double delta = 0;  // 1 - |x|
+  for (std::size_t i = 0; i < 3; ++i) {
+    result.difference[i] = point[i] - result.sign * block.poles[i * block.features + feature];
+    delta += result.difference[i] * result.difference[i] / 2;
+  }
+  const auto degree = static_cast<int>(block.degrees[feature]);
+  double value = 1;
+  double sum = 0;
+  for (int k = 0; k < degree; ++k) {
+    sum += (2 * k + 1) * value;
+    value -= delta / (k + 1) * sum;
+  }
+  const double parity = degree % 2 == 0 ? 1 : result.sign;
+  result.value = parity * value;
+  result.derivative = parity * result.sign * (sum + degree * value) / (2 - delta);
+  return result;
+}
+
+}  // namespace
+
+void legendre_features(const LegendreBlock<double>& block, double* feature, bool accumulate) {
+  for (std::size_t row = 0; row < block.rows; ++row) {
+    for (std::size_t m = 0; m < block.features; ++m) {
+      const double value = block.scales[m] * legendre(block.points + row * block.point_stride, block, m).value;
+      double& out = feature[row * block.stride + m];
+      out = accumulate ? out + value : value;
+    }
+  }
+}
+
+void legendre_gradient(const LegendreBlock<double>& block, const double* feature_gradient, double* gradient,
+                       std::size_t gradient_stride) {
+  for (std::size_t row = 0; row < block.rows; ++row) {
+    const double* point = block.points + row * block.point_stride;
+    std::array<double, 3> sum = {};
+    for (std::size_t m = 0; m < block.features; ++m) {
+      const LegendreValue p = legendre(point, block, m);
+      const double factor = feature_gradient[row * block.stride + m] * block.scales[m] * p.derivative;
+      for (std::size_t i = 0; i < 3; ++i) sum[i] -= factor * p.sign * p.difference[i];
+    }
+    double radial = 0;
+    double squared_length = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      radial += point[i] * sum[i];
+      squared_length += point[i] * point[i];
+    }
+    for (std::size_t i = 0; i < 3; ++i) gradient[row * gradient_stride + i] += sum[i] - radial / squared_length * point[i];
+  }
+}
+
+void multiply(std::size_t rows, std::size_t cols, std::size_t stride, const double* factor, double* target) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t col = 0; col < cols; ++col) target[row * stride + col] *= factor[row * stride + col];
+  }
+}
+
+}  // namespace drift::cpu

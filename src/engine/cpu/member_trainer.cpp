@@ -1,0 +1,177 @@
+#include "engine/cpu/member_trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "drift/error.h"
+#include "engine/cpu/kernels.h"
+#include "train/loss.h"
+#include "train/schedule.h"
+
+namespace drift::cpu {
+namespace {
+
+std::vector<UpdateGroup> update_groups(const Plan& plan, const Recipe& recipe) {
+  std::vector<UpdateGroup> groups;
+  const auto add = [&](UpdateGroup::Rule rule, std::size_t offset, std::size_t rows, std::size_t cols) {
+    groups.push_back({.rule = rule, .offset = offset, .size = rows * cols, .rows = rows});
+  };
+  for (const LayerPlan& layer : plan.layers) {
+    const bool is_head = layer.next == kOutput;
+    const auto rule = recipe.optimiser == Optimiser::muon && !is_head ? UpdateGroup::Rule::muon : UpdateGroup::Rule::adam;
+    add(rule, layer.bottleneck, static_cast<std::size_t>(layer.features), static_cast<std::size_t>(layer.outputs));
+  }
+  if (plan.has_head) {
+    add(UpdateGroup::Rule::adam, plan.head, static_cast<std::size_t>(plan.head_inputs), static_cast<std::size_t>(plan.spec.outputs));
+  }
+  if (recipe.train_lengthscales || recipe.train_amplitudes) {
+    add(UpdateGroup::Rule::hyper, plan.hyper, plan.hyperparameters.size(), 1);
+  }
+  return groups;
+}
+
+AdamStep adam_settings(const Recipe& recipe, double rate, std::uint64_t step, float decay) {
+  const double t = static_cast<double>(step + 1);
+  return {.rate = static_cast<float>(rate),
+          .beta1 = static_cast<float>(recipe.adam_beta1),
+          .beta2 = static_cast<float>(recipe.adam_beta2),
+          .epsilon = static_cast<float>(recipe.adam_epsilon),
+          .correction1 = static_cast<float>(1.0 - std::pow(recipe.adam_beta1, t)),
+          .correction2 = static_cast<float>(1.0 - std::pow(recipe.adam_beta2, t)),
+          .decay = decay};
+}
+
+}  // namespace
+
+TrainingJob::TrainingJob(const Ensemble& ensemble, const TrainingSet& training_data, const Recipe& training_recipe)
+    : data(training_data),
+      recipe(training_recipe),
+      resolver(make_plan(ensemble.spec)),
+      seed(ensemble.seed),
+      total_steps(drift::total_steps(recipe, data.values.rows)),
+      groups(update_groups(plan(), recipe)) {
+  const std::size_t wanted_slices = std::clamp<std::size_t>((recipe.batch + kBlockRows - 1) / kBlockRows, 1, kMaxSlices);
+  slice_rows = (recipe.batch + wanted_slices - 1) / wanted_slices;
+  decay = static_cast<float>(2.0 * weight_decay(recipe, data.values.rows));
+}
+
+std::size_t TrainingJob::slices(std::uint64_t step) const {
+  const std::size_t rows = BatchOrder(data.values.rows, recipe.batch, seed, 0).size_of(step);
+  return (rows + slice_rows - 1) / slice_rows;
+}
+
+Scratch::Scratch(const TrainingJob& job)
+    : workspace(job.plan(), std::min(kBlockRows, job.slice_rows), {.backward = true, .hyper = job.trains_hyper()}),
+      rows(workspace.max_rows()),
+      values(workspace.max_rows() * job.data.values.cols),
+      weights(workspace.max_rows()) {}
+
+MemberTrainer::MemberTrainer(const TrainingJob& job, Member& member, MemberProgress& progress)
+    : job_(job),
+      member_(member),
+      progress_(progress),
+      order_(job.data.values.rows, job.recipe.batch, job.seed, member.index),
+      network_(job.resolver, member.fixed.data(), member.parameters.data()) {}
+
+void MemberTrainer::compute_slice(const Task& task, GradientSlot& slot, Scratch& scratch) const {
+  const TrainingSet& data = job_.data;
+  const std::size_t batch_rows = order_.size_of(task.step);
+  const std::size_t first = task.index * job_.slice_rows;
+  const std::size_t last = std::min(first + job_.slice_rows, batch_rows);
+  const auto mean = static_cast<float>(1.0 / static_cast<double>(batch_rows));
+  const Loss loss = loss_of(job_.recipe);
+  Workspace<float>& ws = scratch.workspace;
+  double sum = 0;
+  for (std::size_t begin = first; begin < last; begin += ws.max_rows()) {
+    const std::size_t rows = std::min(ws.max_rows(), last - begin);
+    order_.indices(task.step, begin, std::span(scratch.rows).first(rows));
+    const MatrixView<float> coordinates = ws.coordinates(rows);
+    const MatrixView<float> values(scratch.values.data(), rows, data.values.cols);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t source = scratch.rows[row];
+      std::copy_n(data.coordinates.row(source), coordinates.cols, coordinates.row(row));
+      std::copy_n(data.values.row(source), values.cols, values.row(row));
+      if (!data.weights.empty()) scratch.weights[row] = data.weights[source];
+    }
+    forward(network_, ws, rows);
+    const auto weights = std::span<const float>(scratch.weights).first(data.weights.empty() ? 0 : rows);
+    sum += loss_and_gradient<float>(loss, ws.output(rows), values, weights, mean, ws.output_gradient(rows));
+    backward(network_, ws, rows, slot.slices[task.index].data(), begin != first);
+  }
+  slot.losses[task.index] = sum;
+}
+
+void MemberTrainer::finish_gradient(const Task& task, const GradientSlot& slot) {
+  double sum = 0;
+  for (std::size_t i = 0; i < job_.slices(task.step); ++i) sum += slot.losses[i];
+  loss_ = sum / static_cast<double>(order_.size_of(task.step));
+  if (std::isfinite(loss_)) return;
+  const double factor = rate_multiplier(job_.recipe, task.step, job_.total_steps);
+  const bool muon = job_.recipe.optimiser == Optimiser::muon;
+  throw Error(fmt::format("training diverged: the loss of member {} is not finite at step {} of {}, at learning rate {:.3g}{}; lower the "
+                          "rate, lengthen the warm-up, or look for outliers in the values",
+                          member_.index, task.step + 1, job_.total_steps, factor * job_.recipe.rate,
+                          muon ? fmt::format(" (bottlenecks: {:.3g})", factor * job_.recipe.muon_rate) : ""));
+}
+
+void MemberTrainer::update_tensor(const Task& task, const GradientSlot& slot, Scratch& scratch) {
+  const UpdateGroup& group = job_.groups[task.index];
+  std::array<const float*, kMaxSlices> pointers{};
+  const std::size_t count = job_.slices(task.step);
+  for (std::size_t i = 0; i < count; ++i) pointers[i] = slot.slices[i].data() + group.offset;
+  const std::span<const float* const> slices(pointers.data(), count);
+  const std::span weights(member_.parameters.data() + group.offset, group.size);
+  const std::span moment1(progress_.moment1.data() + group.offset, group.size);
+  const std::span moment2(progress_.moment2.data() + group.offset, group.size);
+  const double factor = rate_multiplier(job_.recipe, task.step, job_.total_steps);
+  switch (group.rule) {
+    case UpdateGroup::Rule::adam:
+      adam_step(adam_settings(job_.recipe, factor * job_.recipe.rate, task.step, job_.decay), slices, weights, moment1, moment2);
+      break;
+    case UpdateGroup::Rule::muon: {
+      scratch.gradient.resize(std::max(scratch.gradient.size(), group.size));
+      const std::span gradient(scratch.gradient.data(), group.size);
+      sum_slices(slices, job_.decay, weights, gradient);
+      Muon& muon = scratch.muon.try_emplace({group.rows, group.size / group.rows}, group.rows, group.size / group.rows).first->second;
+      muon.step({.rate = static_cast<float>(factor * job_.recipe.muon_rate),
+                 .momentum = static_cast<float>(job_.recipe.muon_momentum),
+                 .iterations = job_.recipe.muon_iterations},
+                gradient, weights, moment1);
+      break;
+    }
+    case UpdateGroup::Rule::hyper:
+      update_hyper(group, slices, task.step);
+      break;
+  }
+}
+
+void MemberTrainer::update_hyper(const UpdateGroup& group, std::span<const float* const> slices, std::uint64_t step) {
+  const double factor = rate_multiplier(job_.recipe, step, job_.total_steps);
+  const AdamStep settings = adam_settings(job_.recipe, factor * job_.recipe.hyper_rate, step, 0.0F);
+  for (std::size_t i = 0; i < group.size; ++i) {
+    const bool trained = job_.plan().hyperparameters[i].is_lengthscale ? job_.recipe.train_lengthscales : job_.recipe.train_amplitudes;
+    if (!trained) continue;
+    std::array<const float*, kMaxSlices> entry{};
+    for (std::size_t s = 0; s < slices.size(); ++s) entry[s] = slices[s] + i;
+    const std::size_t at = group.offset + i;
+    adam_step(settings, std::span<const float* const>(entry.data(), slices.size()), std::span(&member_.parameters[at], 1),
+              std::span(&progress_.moment1[at], 1), std::span(&progress_.moment2[at], 1));
+  }
+}
+
+void MemberTrainer::finish_step() {
+  ++progress_.step;
+  progress_.losses.push_back(static_cast<float>(loss_));
+  if (job_.trains_hyper()) {
+    network_.scales = job_.resolver.resolve(network_.fixed, network_.parameters);
+    for (std::size_t i = 0; i < network_.scales.layers.size(); ++i) {
+      const auto& sphere = network_.scales.layers[i].sphere;
+      network_.sphere_scales[i].assign(sphere.begin(), sphere.end());
+    }
+  }
+}
+
+}  // namespace drift::cpu

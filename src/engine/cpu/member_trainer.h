@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "core/aligned_vector.h"
+#include "drift/engine.h"
+#include "engine/cpu/muon.h"
+#include "engine/cpu/passes.h"
+#include "engine/cpu/step_scheduler.h"
+#include "engine/scales.h"
+#include "train/batches.h"
+
+namespace drift::cpu {
+
+// Rows of one forward and backward pass: few enough for a block's features to stay in the cache, many enough for the products
+// to run at full speed.
+inline constexpr std::size_t kBlockRows = 256;
+// A batch's gradient is summed from at most this many slices, in their order: fixed, so that results do not depend on threads.
+inline constexpr std::size_t kMaxSlices = 8;
+
+// One tensor of the parameters and how it is updated.
+struct UpdateGroup {
+  enum class Rule { adam, muon, hyper };
+  Rule rule;
+  std::size_t offset;
+  std::size_t size;
+  std::size_t rows;  // of the matrix, for Muon
+};
+
+// What the members of one run share.
+struct TrainingJob {
+  const TrainingSet& data;
+  const Recipe& recipe;
+  ScaleResolver resolver;
+  std::uint64_t seed;
+  std::uint64_t total_steps;
+  std::size_t slice_rows;
+  float decay;  // gradient of beta |Theta|^2 is decay * Theta
+  std::vector<UpdateGroup> groups;
+
+  TrainingJob(const Ensemble& ensemble, const TrainingSet& data, const Recipe& recipe);
+  const Plan& plan() const { return resolver.plan(); }
+  bool trains_hyper() const { return recipe.train_lengthscales || recipe.train_amplitudes; }
+  std::size_t max_slices() const { return (recipe.batch + slice_rows - 1) / slice_rows; }
+  std::size_t slices(std::uint64_t step) const;
+};
+
+// Gradients of a member's step under way.
+struct GradientSlot {
+  std::vector<AlignedVector<float>> slices;  // [slice][parameters]
+  std::vector<double> losses;                // [slice] weighted sums
+};
+
+// Memory of one thread.
+struct Scratch {
+  Workspace<float> workspace;
+  std::vector<std::uint64_t> rows;         // indices of a block's observations
+  AlignedVector<float> values;             // [block rows, outputs]
+  AlignedVector<float> weights;            // [block rows]
+  AlignedVector<float> gradient;           // a tensor's, summed over slices
+  std::map<std::pair<std::size_t, std::size_t>, Muon> muon;  // by shape
+
+  explicit Scratch(const TrainingJob& job);
+};
+
+class MemberTrainer {
+ public:
+  MemberTrainer(const TrainingJob& job, Member& member, MemberProgress& progress);
+
+  // The tasks of a step, and what follows when all tasks of a stage are done.
+  void compute_slice(const Task& task, GradientSlot& slot, Scratch& scratch) const;
+  void finish_gradient(const Task& task, const GradientSlot& slot);  // throws where the loss is not finite
+  void update_tensor(const Task& task, const GradientSlot& slot, Scratch& scratch);
+  void finish_step();
+
+  double loss() const { return loss_; }  // of the last gradient
+
+ private:
+  void update_hyper(const UpdateGroup& group, std::span<const float* const> slices, std::uint64_t step);
+
+  const TrainingJob& job_;
+  Member& member_;
+  MemberProgress& progress_;
+  BatchOrder order_;
+  Network<float> network_;
+  double loss_ = 0;
+};
+
+}  // namespace drift::cpu

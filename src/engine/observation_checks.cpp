@@ -1,0 +1,53 @@
+#include "engine/observation_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "drift/error.h"
+
+namespace drift {
+namespace {
+
+constexpr double kUnitTolerance = 1e-3;  // of a position's length; float32 rounding is 1e-7, a forgotten scaling far more
+
+void check_finite(const char* what, MatrixView<const float> matrix, std::size_t row) {
+  const float* entries = matrix.row(row);
+  for (std::size_t col = 0; col < matrix.cols; ++col) {
+    if (std::isfinite(entries[col])) continue;
+    throw Error(fmt::format("observation {} (counted from 0): {} {} is {}; remove the observation or mend its numbers", row, what,
+                            col, entries[col]));
+  }
+}
+
+void check_weight(float weight, std::size_t row) {
+  if (std::isfinite(weight) && weight >= 0.0F) return;
+  throw Error(fmt::format("observation {} (counted from 0): its weight is {} but must be finite and at least 0", row, weight));
+}
+
+void check_unit_vector(const float* position, std::size_t row) {
+  const double length =
+      std::hypot(static_cast<double>(position[0]), static_cast<double>(position[1]), static_cast<double>(position[2]));
+  if (std::abs(length - 1.0) <= kUnitTolerance) return;
+  throw Error(fmt::format(
+      "observation {} (counted from 0): its position has length {} but on the sphere it must be a unit vector", row, length));
+}
+
+}  // namespace
+
+void check_observations(const NetworkSpec& spec, const TrainingSet& data) {
+  const bool sphere = spec.space == Space::sphere && spec.spatial.layers > 0;
+  for (std::size_t row = 0; row < data.values.rows; ++row) {
+    check_finite("coordinate", data.coordinates, row);
+    check_finite("value", data.values, row);
+    if (sphere) check_unit_vector(data.coordinates.row(row), row);
+    if (!data.weights.empty()) check_weight(data.weights[row], row);
+  }
+  const auto positive = [](float weight) { return weight > 0.0F; };
+  if (!data.weights.empty() && std::none_of(data.weights.begin(), data.weights.end(), positive)) {
+    throw Error("every observation has weight 0: there is nothing to learn from");
+  }
+}
+
+}  // namespace drift

@@ -1,0 +1,66 @@
+#include "engine/shapes.h"
+
+#include <fmt/format.h>
+
+#include "drift/error.h"
+#include "network/plan.h"
+
+namespace drift {
+namespace {
+
+// An empty view stands for "not asked for".
+template <class T>
+void check_view(const char* what, MatrixView<T> view, std::size_t rows, std::size_t cols) {
+  if (view.rows == rows && view.cols == cols) return;
+  throw UsageError(fmt::format("{} is [{},{}] but the network and the points want [{},{}]", what, view.rows, view.cols, rows, cols));
+}
+
+void check_members(const Ensemble& ensemble) {
+  if (ensemble.members.empty()) throw UsageError("the ensemble has no members: draw at least one");
+}
+
+std::size_t coordinates_of(const Ensemble& ensemble) { return static_cast<std::size_t>(ensemble.spec.coordinates()); }
+std::size_t outputs_of(const Ensemble& ensemble) { return static_cast<std::size_t>(ensemble.spec.outputs); }
+
+}  // namespace
+
+void check_shapes(const Ensemble& ensemble, const TrainingSet& data) {
+  check_members(ensemble);
+  if (data.values.rows == 0) throw UsageError("there are no observations to train on");
+  check_view("coordinates", data.coordinates, data.values.rows, coordinates_of(ensemble));
+  check_view("values", data.values, data.values.rows, outputs_of(ensemble));
+  if (!data.weights.empty() && data.weights.size() != data.values.rows) {
+    throw UsageError(fmt::format("there are {} weights for {} observations", data.weights.size(), data.values.rows));
+  }
+}
+
+void check_shapes(const Ensemble& ensemble, const TrainingState& state) {
+  if (state.members.size() != ensemble.members.size()) {
+    throw UsageError(fmt::format("the training state has {} members, the ensemble {}", state.members.size(), ensemble.members.size()));
+  }
+  for (std::size_t i = 0; i < state.members.size(); ++i) {
+    const std::size_t size = ensemble.members[i].parameters.size();
+    const MemberProgress& progress = state.members[i];
+    if (progress.moment1.size() != size || progress.moment2.size() != size) {
+      throw UsageError(fmt::format("member {}'s training state has {} and {} moments for {} parameters", i, progress.moment1.size(),
+                                   progress.moment2.size(), size));
+    }
+  }
+}
+
+void check_shapes(const Ensemble& ensemble, MatrixView<const float> coordinates, const PredictionViews& out) {
+  check_members(ensemble);
+  const std::size_t points = coordinates.rows;
+  const std::size_t outputs = outputs_of(ensemble);
+  check_view("coordinates", coordinates, points, coordinates_of(ensemble));
+  if (!out.mean.empty()) check_view("mean", out.mean, points, outputs);
+  if (!out.variance.empty()) check_view("variance", out.variance, points, outputs);
+  if (!out.members.empty()) check_view("members", out.members, points, outputs * ensemble.members.size());
+}
+
+void check_gradient_shapes(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient) {
+  check_shapes(ensemble, coordinates, PredictionViews{});
+  check_view("gradient", gradient, coordinates.rows, outputs_of(ensemble) * coordinates_of(ensemble));
+}
+
+}  // namespace drift

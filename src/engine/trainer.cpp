@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "drift/engine.h"
+#include "drift/error.h"
+#include "engine/observation_checks.h"
+#include "engine/segments.h"
+#include "engine/shapes.h"
+
+namespace drift {
+namespace {
+
+double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Steps that every member has taken.
+std::uint64_t least_step(const TrainingState& state) {
+  const auto fewer = [](const MemberProgress& a, const MemberProgress& b) { return a.step < b.step; };
+  return state.members.empty() ? 0 : std::min_element(state.members.begin(), state.members.end(), fewer)->step;
+}
+
+void check_state(const Ensemble& ensemble, const TrainingState& state, std::uint64_t total) {
+  if (state.members.empty()) return;  // before the first step
+  check_shapes(ensemble, state);
+  for (std::size_t i = 0; i < state.members.size(); ++i) {
+    if (state.members[i].step <= total) continue;
+    throw UsageError(
+        fmt::format("member {} has taken {} steps already but the recipe ends after {}: the training state belongs to "
+                    "another recipe or other observations",
+                    i, state.members[i].step, total));
+  }
+}
+
+// Known at once, not after hours of training.
+void check_checkpoint(const TrainOptions& options) {
+  if (options.checkpoint.empty()) return;
+  if (!(options.checkpoint_every_s > 0.0)) {
+    throw UsageError(fmt::format("checkpoint_every_s is {} but must be greater than 0", options.checkpoint_every_s));
+  }
+  const std::filesystem::path folder = std::filesystem::absolute(options.checkpoint).parent_path();
+  if (!std::filesystem::is_directory(folder)) {
+    throw UsageError(fmt::format("the checkpoint cannot be written: {} is not a folder; make it first", folder.string()));
+  }
+}
+
+// Whichever part of the run a segment covers, progress is told of the whole.
+TrainControl control_of_run(const TrainControl& control, std::uint64_t steps_of_all_members) {
+  TrainControl wrapped = control;
+  if (!control.progress) return wrapped;
+  wrapped.progress = [report = control.progress, steps_of_all_members](Progress progress) {
+    progress.steps = steps_of_all_members;
+    report(progress);
+  };
+  return wrapped;
+}
+
+}  // namespace
+
+bool train(Engine& engine, Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
+           const TrainOptions& options) {
+  check(recipe);
+  check_shapes(ensemble, data);
+  check_observations(ensemble.spec, data);
+  check_checkpoint(options);
+  const std::uint64_t total = total_steps(recipe, data.values.rows);
+  check_state(ensemble, state, total);
+
+  const TrainControl control = control_of_run(options.control, total * ensemble.members.size());
+  const bool saving = !options.checkpoint.empty();
+  bool unsaved = !state.members.empty();  // there is something to save
+  Segments segments(options.checkpoint_every_s, least_step(state), total, seconds_now());
+  while (!segments.done() && !control.stop.stop_requested()) {
+    engine.advance(ensemble, state, data, recipe, saving ? segments.next_end() : total, control);
+    unsaved = true;
+    const bool due = segments.reached(least_step(state), seconds_now());
+    if (!saving || !due || segments.done()) continue;
+    save_checkpoint(options.checkpoint, ensemble, state, recipe);
+    segments.saved(seconds_now());
+    unsaved = false;
+  }
+  if (saving && unsaved) save_checkpoint(options.checkpoint, ensemble, state, recipe);
+  return segments.done();
+}
+
+}  // namespace drift

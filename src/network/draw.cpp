@@ -1,0 +1,117 @@
+#include "network/draw.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <optional>
+
+#include "core/random.h"
+#include "core/threads.h"
+#include "drift/error.h"
+#include "features/fourier.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kMaxMembers = 100'000;
+
+RandomKey layer_key(std::uint64_t seed, std::uint32_t member, std::size_t layer) {
+  RandomKey key;
+  key.seed = seed;
+  key.member = member;
+  key.layer = static_cast<std::uint16_t>(layer);
+  return key;
+}
+
+// The layer's planar input is [hidden entries, coordinates]: one draw over all of its dimensions, so that a Matérn feature has
+// one chi-squared divisor for both parts.
+void draw_planar(const Plan& plan, const LayerPlan& layer, const RandomKey& key, std::vector<float>& fixed) {
+  const std::size_t features = static_cast<std::size_t>(layer.features);
+  const std::size_t hidden = static_cast<std::size_t>(layer.hidden) * features;
+  const std::size_t dimensions = static_cast<std::size_t>(layer.hidden + layer.coordinates);
+  std::vector<float> frequencies(dimensions * features);
+  draw_fourier({layer.covariance, plan.spec.frequencies, key}, {frequencies.data(), dimensions, features},
+               {fixed.data() + layer.phases, features});
+  const auto split = frequencies.begin() + static_cast<std::ptrdiff_t>(hidden);
+  std::copy(frequencies.begin(), split, fixed.data() + layer.hidden_frequencies);
+  std::copy(split, frequencies.end(), fixed.data() + layer.coordinate_frequencies);
+}
+
+// N(0, 1) entries; a substream for each row.
+void draw_matrix(RandomKey key, MatrixView<float> matrix) {
+  key.purpose = Purpose::bottleneck;
+  for (std::size_t row = 0; row < matrix.rows; ++row) {
+    RandomStream stream(key, static_cast<std::uint32_t>(row));
+    for (std::size_t col = 0; col < matrix.cols; ++col) matrix(row, col) = static_cast<float>(stream.normal());
+  }
+}
+
+bool has_sphere(const Plan& plan) {
+  return std::any_of(plan.layers.begin(), plan.layers.end(), [](const LayerPlan& layer) { return layer.sphere; });
+}
+
+Member draw_member(const Plan& plan, const std::optional<SphericalSpectrum>& spectrum, std::uint64_t seed, std::uint32_t index) {
+  Member member;
+  member.index = index;
+  member.fixed.assign(plan.fixed_size, 0.0f);
+  member.parameters.assign(plan.parameter_size, 0.0f);
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+    const LayerPlan& layer = plan.layers[i];
+    const std::size_t features = static_cast<std::size_t>(layer.features);
+    const RandomKey key = layer_key(seed, index, i);
+    if (layer.planar()) draw_planar(plan, layer, key, member.fixed);
+    if (layer.sphere) {
+      draw_spherical(*spectrum, key, {member.fixed.data() + layer.degrees, features},
+                     {member.fixed.data() + layer.poles, 3, features});
+    }
+    draw_matrix(key, {member.parameters.data() + layer.bottleneck, features, static_cast<std::size_t>(layer.outputs)});
+  }
+  if (plan.has_head) {
+    draw_matrix(layer_key(seed, index, plan.layers.size()),
+                {member.parameters.data() + plan.head, static_cast<std::size_t>(plan.head_inputs),
+                 static_cast<std::size_t>(plan.spec.outputs)});
+  }
+  return member;
+}
+
+std::optional<SphericalSpectrum> spectrum_if_needed(const Plan& plan) {
+  return has_sphere(plan) ? std::optional(sphere_spectrum(plan)) : std::nullopt;
+}
+
+}  // namespace
+
+SphericalSpectrum sphere_spectrum(const Plan& plan) {
+  const NetworkSpec& spec = plan.spec;
+  return SphericalSpectrum(spec.spatial.covariance, spec.spatial.lengthscales.at(0), spec.sphere_tail_mass,
+                           spec.sphere_max_degree);
+}
+
+Member draw_member(const Plan& plan, std::uint64_t seed, std::uint32_t index) {
+  return draw_member(plan, spectrum_if_needed(plan), seed, index);
+}
+
+Ensemble draw_ensemble(const NetworkSpec& spec, std::uint64_t seed, std::size_t members) {
+  const Plan plan = make_plan(spec);
+  if (members < 1 || members > kMaxMembers) {
+    throw UsageError(fmt::format("members is {} but must be between 1 and {}", members, kMaxMembers));
+  }
+  const std::optional<SphericalSpectrum> spectrum = spectrum_if_needed(plan);
+  Ensemble ensemble{spec, seed, {}};
+  try {
+    ensemble.members.resize(members);
+    const std::size_t threads = std::min(members, static_cast<std::size_t>(available_threads()));
+    run_on_threads(static_cast<int>(threads), [&](int thread) {
+      for (std::size_t i = static_cast<std::size_t>(thread); i < members; i += threads) {
+        ensemble.members[i] = draw_member(plan, spectrum, seed, static_cast<std::uint32_t>(i));
+      }
+    });
+  } catch (const std::bad_alloc&) {
+    const double bytes = static_cast<double>(sizeof(float)) * static_cast<double>(plan.fixed_size + plan.parameter_size);
+    throw Error(fmt::format("there is not enough memory for {} members of {:.3g} GiB each: lower members, features or bottleneck",
+                            members, bytes / (1024.0 * 1024.0 * 1024.0)));
+  }
+  return ensemble;
+}
+
+}  // namespace drift

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "drift/error.h"
+
+namespace drift {
+
+// JSON for plain structs, both ways from one list of their fields. A struct T takes part when namespace drift has
+//   template <class Self> requires ConstOrNot<Self, T>
+//   void visit_fields(Self& self, auto&& field) { field("features", self.features); ... }
+// and an enum when it has
+//   constexpr auto enum_words(T) { return std::array{EnumWord<T>{"plane", T::plane}, ...}; }
+// Reading is strict: each key must be there, none may be unknown, and each value must have its field's type.
+
+template <class Self, class T>
+concept ConstOrNot = std::same_as<std::remove_const_t<Self>, T>;
+
+template <class T>
+concept HasFields = requires(const T& value) {
+  visit_fields(value, [](const char*, const auto&) {});
+};
+
+template <class E>
+struct EnumWord {
+  const char* word;
+  E value;
+};
+
+template <class T>
+nlohmann::ordered_json write_json(const T& value) {
+  if constexpr (HasFields<T>) {
+    nlohmann::ordered_json object = nlohmann::ordered_json::object();
+    visit_fields(value, [&](const char* key, const auto& field) { object[key] = write_json(field); });
+    return object;
+  } else if constexpr (std::is_enum_v<T>) {
+    for (const auto& entry : enum_words(T{})) {
+      if (entry.value == value) return entry.word;
+    }
+    throw Error(fmt::format("an enumerator has no word: {}", static_cast<int>(value)));
+  } else {
+    return value;
+  }
+}
+
+class JsonReader {
+ public:
+  explicit JsonReader(std::string subject) : subject_(std::move(subject)) {}  // "network spec": heads each message
+
+  // Throws Error unless `text` is JSON and fits T.
+  template <HasFields T>
+  T parse(const std::string& text) const {
+    check_length(text);
+    const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+    if (json.is_discarded()) throw Error(fmt::format("{}: the text is not valid JSON", subject_));
+    T value;
+    read(json, "", value);
+    return value;
+  }
+
+ private:
+  using Json = nlohmann::json;
+
+  void check_length(const std::string& text) const;
+  void check_keys(const Json& json, const std::string& where, std::span<const std::string_view> known) const;
+  [[noreturn]] void refuse(const std::string& where, const char* wanted, const Json& json) const;
+
+  template <HasFields T>
+  void read(const Json& json, const std::string& where, T& value) const {
+    if (!json.is_object()) refuse(where, "an object", json);
+    std::vector<std::string_view> known;
+    visit_fields(value, [&](const char* key, auto&) { known.push_back(key); });
+    check_keys(json, where, known);
+    visit_fields(value, [&](const char* key, auto& field) {
+      read(json.find(key).value(), where.empty() ? key : where + "." + key, field);
+    });
+  }
+
+  template <class E>
+  requires std::is_enum_v<E>
+  void read(const Json& json, const std::string& where, E& value) const {
+    std::vector<const char*> words;
+    for (const auto& entry : enum_words(E{})) {
+      if (json.is_string() && json.get_ref<const std::string&>() == entry.word) {
+        value = entry.value;
+        return;
+      }
+      words.push_back(entry.word);
+    }
+    refuse(where, fmt::format("one of \"{}\"", fmt::join(words, "\", \"")).c_str(), json);
+  }
+
+  void read(const Json& json, const std::string& where, bool& value) const;
+  void read(const Json& json, const std::string& where, int& value) const;
+  void read(const Json& json, const std::string& where, double& value) const;
+  void read(const Json& json, const std::string& where, std::vector<double>& value) const;
+
+  std::string subject_;
+};
+
+}  // namespace drift

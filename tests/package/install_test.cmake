@@ -1,0 +1,65 @@
+# Installs the build into an empty prefix, moves the prefix elsewhere, and builds and runs a project that knows drift only by
+# find_package(drift). Variables: tests/package/CMakeLists.txt.
+
+# run(text [EXPECT_FAILURE] command...): the command's output in `text`; a wrong exit status ends the test.
+function(run text)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EXPECT_FAILURE" "" "")
+  execute_process(COMMAND ${arg_UNPARSED_ARGUMENTS} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  list(JOIN arg_UNPARSED_ARGUMENTS " " command)
+  if(arg_EXPECT_FAILURE AND status EQUAL 0)
+    message(FATAL_ERROR "This should have failed:\n${command}\n${output}")
+  elseif(NOT arg_EXPECT_FAILURE AND NOT status EQUAL 0)
+    message(FATAL_ERROR "Status ${status} from\n${command}\n${output}")
+  endif()
+  set(${text} "${output}" PARENT_SCOPE)
+endfunction()
+
+# Ends the test unless the text matches; the pattern's groups are left in `group_1` and `group_2`.
+function(expect_match text pattern)
+  if(NOT text MATCHES "${pattern}")
+    message(FATAL_ERROR "Expected to find '${pattern}' in\n${text}")
+  endif()
+  set(group_1 "${CMAKE_MATCH_1}" PARENT_SCOPE)
+  set(group_2 "${CMAKE_MATCH_2}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${work})
+run(output ${CMAKE_COMMAND} --install ${drift_build} --prefix ${work}/first)
+set(prefix ${work}/moved)
+file(RENAME ${work}/first ${prefix})
+
+set(configure ${CMAKE_COMMAND} -G ${generator} -S ${consumer} -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release
+              -DCMAKE_CXX_COMPILER=${compiler} "-DCMAKE_CXX_FLAGS=${flags}")
+run(output ${configure} -B ${work}/build)
+run(output ${CMAKE_COMMAND} --build ${work}/build)
+run(output ${work}/build/wave)
+message(STATUS "${output}")
+
+# At points it has not seen it is closer to the wave than the observations were (noise 0.05): it has learnt, and not the noise.
+# And it is less sure where there were no observations.
+expect_match("${output}" "^among the observations: rms error ([0-9.]+), sd ([0-9.]+)\n")
+set(error ${group_1})
+set(near_sd ${group_2})
+expect_match("${output}" "\nfar from them: sd ([0-9.]+)\n$")
+set(far_sd ${group_1})
+if(NOT error LESS 0.05)
+  message(FATAL_ERROR "The consumer's ensemble has not learnt its wave:\n${output}")
+endif()
+if(NOT near_sd LESS far_sd)
+  message(FATAL_ERROR "The consumer's ensemble is as sure without observations as among them:\n${output}")
+endif()
+
+# The version file is read: a version that is not there is refused.
+file(WRITE ${work}/wrong_version/CMakeLists.txt
+     "cmake_minimum_required(VERSION 3.25)\nproject(wrong LANGUAGES NONE)\nfind_package(drift 99.0 REQUIRED)\n")
+run(output EXPECT_FAILURE ${CMAKE_COMMAND} -S ${work}/wrong_version -B ${work}/wrong_version/build -DCMAKE_PREFIX_PATH=${prefix})
+expect_match("${output}" "version: ${drift_version}")
+
+if(has_command)
+  # The moved command runs, and with the library moved beside it, not the one in the build folder.
+  run(output ${prefix}/bin/drift --version)
+  expect_match("${output}" "${drift_version}")
+  file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${prefix}/bin/drift RESOLVED_DEPENDENCIES_VAR libraries
+       UNRESOLVED_DEPENDENCIES_VAR unresolved POST_EXCLUDE_REGEXES "^/lib" "^/usr/lib")
+  expect_match("${libraries}" "${prefix}/${libdir}/libdrift\\.so")
+endif()

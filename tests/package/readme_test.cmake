@@ -1,0 +1,12 @@
+# The C++ and CMake that README.md shows are, to the letter, the project that the installation test builds and runs.
+file(READ ${root}/README.md readme)
+foreach(pair IN ITEMS "cpp main.cpp" "cmake CMakeLists.txt")
+  separate_arguments(pair)
+  list(GET pair 0 language)
+  list(GET pair 1 file)
+  file(READ ${consumer}/${file} shown)
+  string(FIND "${readme}" "```${language}\n${shown}```\n" position)
+  if(position EQUAL -1)
+    message(FATAL_ERROR "README.md does not show tests/package/consumer/${file} as it is: copy it into a ```${language} block.")
+  endif()
+endforeach()
