@@ -33,6 +33,7 @@ struct BenchOptions {
   std::size_t observations = 1160000;
   std::size_t batch = 1024;
   double seconds = 5.0;
+  int matrix_size = 4096;
   std::string recipe = "paper";
 };
 
@@ -103,9 +104,9 @@ Measurement measure(const BenchOptions& options, double flops_per_row, const std
   work(2);
   Measurement result = {};
   result.peak_rss_mib = drift::peak_rss_mib();
-  result.gemm_gflops = drift::gemm_gflops(options.threads);
+  result.gemm_gflops = drift::gemm_gflops(options.threads, options.matrix_size);
   const Total total = repeat_for(options.seconds, work);
-  result.gemm_gflops = std::max(result.gemm_gflops, drift::gemm_gflops(options.threads));
+  result.gemm_gflops = std::max(result.gemm_gflops, drift::gemm_gflops(options.threads, options.matrix_size));
   result.work_s = total.seconds;
   result.rows = total.done;
   result.gflops = total.done * flops_per_row / total.seconds * 1e-9;
@@ -117,6 +118,7 @@ nlohmann::ordered_json common_json(const BenchOptions& options, const Measuremen
           {"gemm_gflops", m.gemm_gflops},
           {"fraction_of_gemm", m.gflops / m.gemm_gflops},
           {"gemm_library", drift::gemm_library_name()},
+          {"gemm_size", options.matrix_size},
           {"backend", backend},
           {"network", options.spherical ? "spherical" : "paper"},
           {"threads", options.threads},
@@ -260,6 +262,10 @@ std::shared_ptr<BenchOptions> add_common(CLI::App* verb, std::size_t batch) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber)
       ->type_name("S");
+  verb->add_option("--matrix-size", options->matrix_size, "Of the machine's own product, rows and columns")
+      ->capture_default_str()
+      ->check(CLI::Range(16, 32768))
+      ->type_name("N");
   return options;
 }
 
@@ -283,7 +289,7 @@ void add_bench(CLI::App& app) {
   train->callback([training] { bench_train(*training); });
 
   CLI::App* predict = bench->add_subcommand("predict", "Prediction by an ensemble of the same network");
-  const auto predicting = add_common(predict, 100000);
+  const auto predicting = add_common(predict, 20000);
   predict->add_option("--points", predicting->batch, "Predicted at a time")->capture_default_str()->check(whole)->type_name("N");
   predict->callback([predicting] { bench_predict(*predicting); });
 }

@@ -217,7 +217,10 @@ void add_demo(CLI::App& app) {
   add("--members", options->members, "Networks in the ensemble (default 4; with --full 10)")
       ->check(CLI::Range(1, 10000))
       ->type_name("N");
-  add("--seed", options->seed, "Of everything random: same seed, same result")->capture_default_str()->type_name("S");
+  add("--seed", options->seed, "Of everything random: same seed, same result")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("S");
   add("--threads", options->threads, "0: one for each core")->capture_default_str()->check(CLI::Range(0, 4096))->type_name("N");
   verb->add_flag("--full", options->full,
                  "The size of the paper's first experiment: 1.16 million observations, ten members, one epoch");

@@ -11,7 +11,8 @@ constexpr double kEpochs = 3.0, kFullEpochs = 1.0;
 
 drift::NetworkSpec chosen_spec(const DemoOptions& options) {
   if (options.recipe == "paper") {
-    return drift::paper_spec(options.space_lengthscale.value_or(1.0), options.time_lengthscale.value_or(1.0), options.amplitude.value_or(1.0));
+    return drift::paper_spec(options.space_lengthscale.value_or(1.0), options.time_lengthscale.value_or(1.0),
+                             options.amplitude.value_or(1.0));
   }
   drift::NetworkSpec spec = drift::default_spec(drift::Space::plane, 2, true);
   if (options.space_lengthscale) spec.spatial.lengthscales = {*options.space_lengthscale};

@@ -23,7 +23,7 @@ void ProgressLine::update(double done, double total, const std::string& detail) 
   shown_ = true;
   const double left_s = elapsed_s() * (total - done) / done;
   const std::string text = fmt::format("{}: {:.0f} %, {}, {} left", job_, 100.0 * done / total, detail, clock_text(left_s));
-  fmt::print(stderr, terminal_ ? "\r\033[K{}" : "{}\n", text);
+  fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n");
   std::fflush(stderr);
 }
 
@@ -34,11 +34,11 @@ std::string clock_text(double seconds) {
 }
 
 std::string grouped(double number) {
-  std::string digits = fmt::format("{:.0f}", number);
-  const std::size_t first = digits.starts_with('-') ? 1 : 0;
-  for (std::size_t place = digits.size(); place > first + 3;) {
-    place -= 3;
-    digits.insert(place, ",");
+  const std::string digits = fmt::format("{:.0f}", std::abs(number));
+  std::string text = number <= -0.5 ? "-" : "";
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
   }
-  return digits;
+  return text;
 }

@@ -30,12 +30,11 @@ struct Recipe {
   double noise_sd = 0.01;      // >= 0, sigma_y: gives beta = sigma_y^2 / N, the MAP estimate under Theta ~ N(0, I)
   std::optional<double> beta;  // >= 0, given outright instead
   Optimiser optimiser = Optimiser::muon;
-  double rate = 1e-2;  // > 0, Adam's
-  double muon_rate =
-      5e-3;  // > 0, the update of a bottleneck [H, B] is this times sqrt(H) times a matrix with singular values near 1
-  double adam_beta1 = 0.9;      // [0, 1), decay of the first moment
-  double adam_beta2 = 0.999;    // [0, 1), decay of the second moment
-  double adam_epsilon = 1e-8;   // > 0
+  double rate = 1e-2;          // > 0, Adam's
+  double muon_rate = 5e-3;     // > 0, a bottleneck's [H, B] update is this times sqrt(H) times a matrix of singular values near 1
+  double adam_beta1 = 0.9;     // [0, 1), decay of the first moment
+  double adam_beta2 = 0.999;   // [0, 1), decay of the second moment
+  double adam_epsilon = 1e-8;  // > 0
   double muon_momentum = 0.95;  // [0, 1), Nesterov
   int muon_iterations = 5;      // >= 1, Newton-Schulz
   Schedule schedule = Schedule::cosine;

@@ -60,7 +60,7 @@ double gemm_gflops(int threads, int size) {
   const cpu::Gemm<float> product = {
       .m = n, .n = n, .k = n, .a = a.data(), .lda = n, .b = b.data(), .ldb = n, .c = c.data(), .ldc = n};
   double best_s = INFINITY;
-  for (int repeat = 0; repeat < 4; ++repeat) {  // the first warms up the library and the memory; it may still count
+  for (int repeat = 0; repeat < 3; ++repeat) {  // the first warms up the library and the memory, but may be the best all the same
     const auto start = std::chrono::steady_clock::now();
     cpu::gemm_on_all_threads(product, threads);
     best_s = std::min(best_s, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

@@ -20,7 +20,8 @@ struct FourierDraw {
 };
 
 // Fills unit-lengthscale frequencies [d, features] in turns (w / 2 pi) and phases [features] in turns, in [0, 1).
-// A feature takes its numbers from its own substream: drawing more features does not change the first ones.
+// A feature takes its numbers from its own substream: drawing more does not change the first ones (but for the rounding of an
+// orthogonal block that was not full).
 // Finite for every nu > 0: the heaviest tails are bounded (fourier.cpp). Throws UsageError on shapes that do not fit.
 void draw_fourier(const FourierDraw& draw, MatrixView<float> frequencies, std::span<float> phases);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -187,18 +188,20 @@ TEST_P(MutatedModelFile, SurvivesHostileNumbersInTheHeader) {
   const std::string header = damage_.good().substr(8, damage_.header());
   const std::string hostile[] = {"0",
                                  "-1",
+                                 "0.5",
                                  "1e9",
+                                 "1e999",
+                                 "1000",
+                                 "100000",
+                                 "1000000",
+                                 "2147483647",
                                  "4294967296",
                                  "4611686018427387905",
                                  "18446744073709551615",
                                  "99999999999999999999",
-                                 "1e999",
-                                 "0.5",
-                                 "\\\"x\\\"",
-                                 "[]",
                                  "null",
-                                 "2147483647",
-                                 "1000"};
+                                 "[]",
+                                 "\\\"x\\\""};
   for (std::size_t i = 0; i < header.size();) {
     if (std::isdigit(static_cast<unsigned char>(header[i])) == 0) {
       ++i;
@@ -206,12 +209,10 @@ TEST_P(MutatedModelFile, SurvivesHostileNumbersInTheHeader) {
     }
     std::size_t end = i;
     while (std::isdigit(static_cast<unsigned char>(header[end])) != 0) ++end;
-    for (int times = 0; times < 3; ++times) {
-      damage_.try_loading(damage_.with_header_edit(i, end - i, hostile[below(std::size(hostile))]));
-    }
+    for (const std::string& number : hostile) damage_.try_loading(damage_.with_header_edit(i, end - i, number));
     i = end;
   }
-  EXPECT_GT(damage_.refused(), 300);
+  EXPECT_GT(damage_.refused(), 2000);
 }
 
 // Pieces of the header are removed, doubled, or put somewhere else.

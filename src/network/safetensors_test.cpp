@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <bit>
 #include <csignal>
 #include <cstring>
 #include <limits>

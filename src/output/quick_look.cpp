@@ -152,7 +152,7 @@ void draw_colour_bar(Canvas& canvas, const Layout& layout, double left, double t
       canvas.blend(x, y, colour_at(scale, scale.low + (scale.high - scale.low) * (x + 0.5 - start) / length), 1.0);
     }
   }
-  for (const Tick& tick : nice_ticks(scale.low, scale.high, 5)) {
+  for (const Tick& tick : nice_ticks(scale.low, scale.high, 7)) {
     const double x = std::floor(start + length * (tick.value - scale.low) / (scale.high - scale.low)) + 0.5;
     const Segment mark = {{x, top + layout.bar_height}, {x, top + layout.bar_height + 4.0 * layout.unit}};
     canvas.stroke({&mark, 1}, 1.2 * layout.unit, kInk);

@@ -34,9 +34,13 @@ def float32(numbers):
     return numbers.float().double()
 
 
+def space_coordinates(spec):
+    return spec["space_coordinates"] if spec["spatial"]["layers"] else 0
+
+
 def observations(spec):
     """Coordinates [N, space and time], values [N, outputs], weights [N]."""
-    space = spec["space_coordinates"] if spec["spatial"]["layers"] else 0
+    space = space_coordinates(spec)
     time = 1 if spec["temporal"]["layers"] else 0
     x = formula((OBSERVATIONS, space + time), COORDINATES)
     if space and spec["space"] == "sphere":
@@ -79,7 +83,7 @@ class Layer:
         features = spec["features"]
         sees = spec["skip"] or hidden == 0
         self.sphere = sees and chain != "temporal" and spec["space"] == "sphere"
-        space = spec["space_coordinates"]
+        space = space_coordinates(spec)
         euclidean = [] if self.sphere or chain == "temporal" else list(range(space))
         if chain != "spatial":
             euclidean = euclidean + [space]
@@ -125,7 +129,7 @@ class Network:
         self.hypers = {}  # name -> (value, q): the hyperparameter is value exp(q)
         self.coordinate_hyper = {}
         width = spec["bottleneck"]
-        space, chains = spec["space_coordinates"], [c for c in ("spatial", "temporal") if spec[c]["layers"]]
+        space, chains = space_coordinates(spec), [c for c in ("spatial", "temporal") if spec[c]["layers"]]
         self.two = len(chains) == 2
         joint = spec["joint"]["layers"]
         for chain in chains:

@@ -61,5 +61,7 @@ if(has_command)
   expect_match("${output}" "${drift_version}")
   file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${prefix}/bin/drift RESOLVED_DEPENDENCIES_VAR libraries
        UNRESOLVED_DEPENDENCIES_VAR unresolved POST_EXCLUDE_REGEXES "^/lib" "^/usr/lib")
-  expect_match("${libraries}" "${prefix}/${libdir}/libdrift\\.so")
+  list(FILTER libraries INCLUDE REGEX "/libdrift\\.so")
+  file(REAL_PATH "${libraries}" library)
+  expect_match("${library}" "^${prefix}/${libdir}/libdrift\\.so")
 endif()

@@ -31,7 +31,7 @@ struct CosineBlock {
 void cosine_features(const CosineBlock<float>& block);
 void cosine_features(const CosineBlock<double>& block);
 
-// A block of spherical features: feature (+)= scale_m P_{n_m}(s . b_m). In float the max error is 5e-7 (n + 1) for the scale
+// A block of spherical features: feature (+)= scale_m P_{n_m}(s . b_m). In float the max error is 6e-7 (n + 1) for the scale
 // sqrt(2n + 1), everywhere on the sphere: an angle's rounding, which the degree magnifies. A feature's bits depend on its own
 // point, pole, degree and scale alone.
 template <class Real>

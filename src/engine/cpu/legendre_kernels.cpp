@@ -13,7 +13,8 @@
 //   P_n(cos t) = C_n sum_m h_m cos((n + m + 1/2) t - (m + 1/2) pi / 2) / (2 sin t)^(m + 1/2),
 //   C_n = 2 / sqrt(pi) Gamma(n + 1) / Gamma(n + 3/2),   h_m = (1/2)_m^2 / (m! (n + 3/2)_m).
 // With w = (1 - i cot t) / 2 the sum is Re[e^(i alpha) sum_m h_m w^m] / sqrt(2 sin t), alpha = (n + 1/2) t - pi / 4. The error
-// is below twice the first term left out: with kTerms terms and (n + 1/2) sin t >= kLeastArgument 7e-8 of the amplitude.
+// is below twice the first term left out: with kTerms terms and (n + 1/2) sin t >= kLeastArgument 5e-7 of the amplitude, which is
+// little beside the rounding of the phase, 1e-7 n.
 
 #include <cstdint>
 #include <cstring>
@@ -32,7 +33,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace drift::cpu::HWY_NAMESPACE {
 
-constexpr int kTerms = 6;
+constexpr int kTerms = 5;
 constexpr float kLeastArgument = 16;        // of (n + 1/2) sin(theta) for the expansion
 constexpr float kLeastExpandedDegree = 32;  // below it the recurrence is as fast
 constexpr std::size_t kGroup = 4;           // vectors whose recurrences run together, to hide their latency

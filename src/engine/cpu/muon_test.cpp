@@ -37,14 +37,15 @@ Matrix conditioned_matrix(Eigen::Index rows, Eigen::Index cols, double least) {
   return u * values.asDiagonal() * v.transpose();
 }
 
-// The iteration as it is written down, in double.
+// The iteration as it is written down, in double, from whichever side is smaller.
 Matrix orthogonalised(const Matrix& u, int iterations) {
-  Matrix x = u / u.norm();
+  const bool wide = u.rows() < u.cols();
+  Matrix x = (wide ? Matrix(u.transpose()) : u) / u.norm();
   for (int k = 0; k < iterations; ++k) {
-    const Matrix gram = x * x.transpose();
-    x = kA * x + (kB * gram + kC * gram * gram) * x;
+    const Matrix gram = x.transpose() * x;
+    x = kA * x + x * (kB * gram + kC * gram * gram);
   }
-  return x;
+  return wide ? Matrix(x.transpose()) : x;
 }
 
 std::vector<float> to_floats(const Matrix& matrix) { return {matrix.data(), matrix.data() + matrix.size()}; }
@@ -86,8 +87,8 @@ TEST_P(AnyMatrix, IsOrthogonalisedAsByTheDirectIterationInDouble) {
 }
 
 INSTANTIATE_TEST_SUITE_P(WellAndIllConditioned, AnyMatrix,
-                         testing::Values(Shape{200, 24, 0.5}, Shape{200, 24, 1e-3}, Shape{200, 24, 1e-6}, Shape{24, 200, 1e-6},
-                                         Shape{64, 64, 1e-4}, Shape{100, 1, 1.0}, Shape{1, 30, 1.0}, Shape{1, 1, 1.0}));
+                         testing::Values(Shape{150, 24, 0.5}, Shape{150, 24, 1e-3}, Shape{150, 24, 1e-6}, Shape{24, 150, 1e-6},
+                                         Shape{40, 40, 1e-4}, Shape{100, 1, 1.0}, Shape{1, 30, 1.0}, Shape{1, 1, 1.0}));
 
 TEST(Muon, BringsSingularValuesNearOne) {
   const Matrix direction = muon_direction(normal_matrix(256, 32, 3), 5);

@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "run_command.h"
+
+namespace {
+
+// Small products and short runs: these tests show what is reported, not how fast the machine is.
+constexpr const char* kQuick = " --matrix-size 256 --seconds 0.05 --threads 2";
+
+nlohmann::json report_of(const std::string& arguments) {
+  const FinishedRun run = run_command(arguments + kQuick + " --json");
+  EXPECT_EQ(run.status, 0) << run.err;
+  return nlohmann::json::parse(run.out);
+}
+
+void expect_common_keys(const nlohmann::json& report) {
+  for (const char* key : {"gflops", "gemm_gflops", "fraction_of_gemm", "peak_rss_mb", "seconds"}) {
+    ASSERT_TRUE(report.contains(key)) << key;
+    EXPECT_GT(report[key].get<double>(), 0.0) << key;
+  }
+  EXPECT_NEAR(report["fraction_of_gemm"].get<double>(), report["gflops"].get<double>() / report["gemm_gflops"].get<double>(),
+              1e-9);
+  EXPECT_EQ(report["threads"], 2);
+  EXPECT_EQ(report["backend"], "cpu");
+  EXPECT_FALSE(report["gemm_library"].get<std::string>().empty());
+}
+
+TEST(BenchTrain, ReportsRateAndOperationsOfThePapersNetwork) {
+  const nlohmann::json report = report_of("bench train --observations 5000 --batch 64");
+  expect_common_keys(report);
+  EXPECT_EQ(report["members"], 2) << "as many as threads unless told";
+  EXPECT_EQ(report["batch"], 64);
+  EXPECT_EQ(report["recipe"], "paper");
+  EXPECT_NEAR(report["flops_per_member_sample"].get<double>(), 4.9e6, 0.05e6);
+  EXPECT_NEAR(report["gflops"].get<double>(),
+              report["member_samples_per_s"].get<double>() * report["flops_per_member_sample"].get<double>() * 1e-9,
+              1e-6 * report["gflops"].get<double>());
+}
+
+TEST(BenchTrain, TakesDriftsOwnRecipe) {
+  const nlohmann::json report = report_of("bench train --observations 2000 --batch 32 --members 1 --recipe default");
+  EXPECT_EQ(report["recipe"], "default");
+  EXPECT_EQ(report["members"], 1);
+}
+
+TEST(BenchTrain, PutsTheSpheresFirstLayerBesideThePlanes) {
+  const nlohmann::json report = report_of("bench train --observations 1000 --batch 32 --members 1 --spherical");
+  EXPECT_GT(report["first_layer_sphere_ns"].get<double>(), 0.0);
+  EXPECT_GT(report["first_layer_plane_ns"].get<double>(), 0.0);
+  EXPECT_EQ(report["network"], "spherical");
+}
+
+TEST(BenchPredict, ReportsPointsAndPointsTimesMembers) {
+  const nlohmann::json report = report_of("bench predict --points 500 --members 3");
+  expect_common_keys(report);
+  EXPECT_NEAR(report["member_points_per_s"].get<double>(), 3.0 * report["points_per_s"].get<double>(),
+              1e-6 * report["member_points_per_s"].get<double>());
+}
+
+TEST(Bench, TellsPeopleTheSame) {
+  const FinishedRun run = run_command(std::string("bench predict --points 500 --members 1") + kQuick);
+  EXPECT_EQ(run.status, 0) << run.err;
+  for (const char* said : {"points predicted a second", "GFLOP/s", "% of this machine's best product", "1 member on 2 threads"}) {
+    EXPECT_TRUE(contains(run.out, said)) << run.out;
+  }
+}
+
+}  // namespace
