@@ -16,16 +16,19 @@ build/%/build.ninja:
 	@tools/install-packages
 	@cmake --preset $*
 
+# The library and the command alone: the tests take longer to compile than all the rest, so those who run them build them.
 release debug: %: build/%/build.ninja
-	@cmake --build --preset $@ --parallel $(JOBS)
+	@cmake --build --preset $@ --parallel $(JOBS) --target drift_command
 
 demo: release
 	@build/release/drift demo --out drift-demo
 
-test: release
+test: build/release/build.ninja
+	@cmake --build --preset release --parallel $(JOBS)
 	@ctest --preset release --parallel $(JOBS)
 
-unit: release
+unit: build/release/build.ninja
+	@cmake --build --preset release --parallel $(JOBS)
 	@ctest --preset release --parallel $(JOBS) --label-regex unit
 
 asan tsan: %: build/%/build.ninja

@@ -16,6 +16,7 @@
 #include "commands.h"
 #include "drift/engine.h"
 #include "drift/error.h"
+#include "number_checks.h"
 #include "progress.h"
 
 namespace {
@@ -244,28 +245,21 @@ void bench_predict(BenchOptions options) {
   print_report(options, json, text);
 }
 
-std::shared_ptr<BenchOptions> add_common(CLI::App* verb, std::size_t batch) {
+template <class Value>
+CLI::Option* add(CLI::App* verb, const char* name, Value& value, const char* type, const char* help) {
+  return verb->add_option(name, value, help)->type_name(type)->capture_default_str();
+}
+
+std::shared_ptr<BenchOptions> add_common(CLI::App* verb) {
   auto options = std::make_shared<BenchOptions>();
-  options->batch = batch;
   verb->add_flag("--json", options->json, "Print one JSON object");
   verb->add_flag("--spherical", options->spherical,
                  fmt::format("The spherical network, its first layer at mean degree {:.0f}", kMeanDegree));
-  verb->add_option("--members", options->members, "Networks in the ensemble; 0: as many as threads")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 10000))
-      ->type_name("N");
-  verb->add_option("--threads", options->threads, "0: one for each core")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 4096))
-      ->type_name("N");
-  verb->add_option("--seconds", options->seconds, "How long to measure, at least")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber)
-      ->type_name("S");
-  verb->add_option("--matrix-size", options->matrix_size, "Of the machine's own product, rows and columns")
-      ->capture_default_str()
-      ->check(CLI::Range(16, 32768))
-      ->type_name("N");
+  add(verb, "--members", options->members, "N", "Networks in the ensemble; 0: as many as threads")->check(whole_number(0, 10000));
+  add(verb, "--threads", options->threads, "N", "0: one for each core")->check(whole_number(0, 4096));
+  add(verb, "--seconds", options->seconds, "S", "How long to measure, at least")->check(positive_number());
+  add(verb, "--matrix-size", options->matrix_size, "N", "Of the machine's own product, rows and columns")
+      ->check(whole_number(16, 32768));
   return options;
 }
 
@@ -274,22 +268,19 @@ std::shared_ptr<BenchOptions> add_common(CLI::App* verb, std::size_t batch) {
 void add_bench(CLI::App& app) {
   CLI::App* bench = app.add_subcommand("bench", "Speed on this machine beside the machine's own limits");
   bench->require_subcommand(1);
-  const CLI::Range whole(std::size_t{1}, std::size_t{1} << 40);
+  const std::uint64_t many = std::uint64_t{1} << 40;
 
   CLI::App* train = bench->add_subcommand("train", "Training of the paper's experiment-1 network on random observations");
-  const auto training = add_common(train, 1024);
-  train->add_option("--batch", training->batch, "Observations a step")->capture_default_str()->check(whole)->type_name("N");
-  train->add_option("--observations", training->observations, "Held in memory")
-      ->capture_default_str()
-      ->check(whole)
-      ->type_name("N");
-  train->add_option("--recipe", training->recipe, "Optimiser: the paper's (Adam) or drift's own")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"paper", "default"}));
+  const auto training = add_common(train);
+  add(train, "--batch", training->batch, "N", "Observations a step")->check(whole_number(1, many));
+  add(train, "--observations", training->observations, "N", "Held in memory")->check(whole_number(1, many));
+  add(train, "--recipe", training->recipe, "NAME", "Optimiser: the paper's Adam (paper) or drift's own (default)")
+      ->check(CLI::IsMember({"paper", "default"}).description(""));
   train->callback([training] { bench_train(*training); });
 
   CLI::App* predict = bench->add_subcommand("predict", "Prediction by an ensemble of the same network");
-  const auto predicting = add_common(predict, 20000);
-  predict->add_option("--points", predicting->batch, "Predicted at a time")->capture_default_str()->check(whole)->type_name("N");
+  const auto predicting = add_common(predict);
+  predicting->batch = 20000;
+  add(predict, "--points", predicting->batch, "N", "Predicted at a time")->check(whole_number(1, many));
   predict->callback([predicting] { bench_predict(*predicting); });
 }

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <memory>
-#include <numeric>
 #include <system_error>
 
 #include "commands.h"
@@ -17,6 +18,7 @@
 #include "drift/simulate.h"
 #include "drift/split.h"
 #include "drift/synthetic_field.h"
+#include "number_checks.h"
 #include "progress.h"
 
 namespace {
@@ -142,63 +144,84 @@ void say(const DemoOptions& options, const std::string& text) {
   std::fflush(stdout);
 }
 
-void run_demo(const DemoOptions& options) {
-  DemoReport report = {};
-  report.settings = settle(options);
-  make_folder(options.out);
-  const auto engine = drift::make_cpu_engine({.threads = options.threads});
+// What the networks are trained on.
+struct DemoData {
+  drift::Observations observations;
+  drift::Split split;
+  DemoDomain domain;
+  std::vector<float> coordinates;  // [training, 3]
+  std::vector<float> values;       // [training]
+};
 
-  const Stopwatch simulating;
-  const drift::SyntheticField truth({.seed = options.seed});
-  const drift::Observations observations = simulate_tracks(truth, options, report.settings.observations);
-  const drift::Split split = drift::split_at_random(observations.size(), kHeldOutShare, options.seed);
+DemoData make_data(const drift::SyntheticField& truth, const DemoOptions& options, DemoReport& report) {
+  const Stopwatch watch;
+  drift::Observations observations = simulate_tracks(truth, options, report.settings.observations);
+  drift::Split split = drift::split_at_random(observations.size(), kHeldOutShare, options.seed);
   if (split.training.empty() || split.held_out.empty()) {
     throw drift::UsageError(fmt::format("--observations: {} came out, too few to fit and to hold some out", observations.size()));
   }
   const DemoDomain domain(observations, split.training);
-  const std::vector<float> coordinates = domain.coordinates(observations, split.training),
-                           values = domain.values(observations, split.training);
   report.training = split.training.size();
   report.held_out = split.held_out.size();
   report.tracks = count_tracks(observations);
   report.km_per_unit = domain.km_per_unit();
   report.days_per_unit = domain.days_per_unit();
-  report.simulate_s = simulating.seconds();
+  report.settings.recipe.noise_sd = options.noise_sd / domain.value().sd;
+  std::vector<float> coordinates = domain.coordinates(observations, split.training),
+                     values = domain.values(observations, split.training);
+  report.simulate_s = watch.seconds();
   say(options,
       fmt::format("Simulated {} observations on {} passes of Sentinel-3A, Sentinel-3B and CryoSat-2 in nine days ({:.1f} s).",
                   grouped(static_cast<double>(observations.size())), report.tracks, report.simulate_s));
+  return {std::move(observations), std::move(split), domain, std::move(coordinates), std::move(values)};
+}
 
-  drift::Recipe& recipe = report.settings.recipe;
-  recipe.noise_sd = options.noise_sd / domain.value().sd;
-  report.steps = drift::total_steps(recipe, report.training);
+drift::Ensemble fit(drift::Engine& engine, const DemoData& data, const DemoOptions& options, DemoReport& report) {
+  const DemoSettings& settings = report.settings;
+  report.steps = drift::total_steps(settings.recipe, report.training);
   say(options, fmt::format("Training {} {} of {} spatial layers, {} features each, on four fifths of them: {} steps of {}.",
-                           report.settings.members, report.settings.members == 1 ? "network" : "networks",
-                           report.settings.spec.spatial.layers, report.settings.spec.features,
-                           grouped(static_cast<double>(report.steps)), std::min(recipe.batch, report.training)));
-  const Stopwatch training;
-  drift::Ensemble ensemble = drift::draw_ensemble(report.settings.spec, options.seed, report.settings.members);
-  const drift::TrainingSet data = {.coordinates = MatrixView<const float>(coordinates.data(), report.training, kCoordinates),
-                                   .values = MatrixView<const float>(values.data(), report.training, 1)};
-  train_with_progress(*engine, ensemble, data, recipe);
-  report.train_s = training.seconds();
+                           settings.members, settings.members == 1 ? "network" : "networks", settings.spec.spatial.layers,
+                           settings.spec.features, grouped(static_cast<double>(report.steps)),
+                           std::min(settings.recipe.batch, report.training)));
+  const Stopwatch watch;
+  drift::Ensemble ensemble = drift::draw_ensemble(settings.spec, options.seed, settings.members);
+  const drift::TrainingSet set = {.coordinates = MatrixView<const float>(data.coordinates.data(), report.training, kCoordinates),
+                                  .values = MatrixView<const float>(data.values.data(), report.training, 1)};
+  train_with_progress(engine, ensemble, set, settings.recipe);
+  report.train_s = watch.seconds();
+  return ensemble;
+}
 
-  const Stopwatch predicting;
+DemoField predict_and_score(drift::Engine& engine, const drift::Ensemble& ensemble, const drift::SyntheticField& truth,
+                            const DemoData& data, DemoReport& report) {
+  const Stopwatch watch;
   DemoField field = make_grid(truth);
-  Forecast forecast = predict(*engine, ensemble, domain, domain.coordinates(field.plane));
+  Forecast forecast = predict(engine, ensemble, data.domain, data.domain.coordinates(field.plane));
   field.mean = std::move(forecast.mean);
   field.sd = std::move(forecast.sd);
-  report.predict_s = predicting.seconds();
+  report.predict_s = watch.seconds();
   report.peak_rss_mib = drift::peak_rss_mib();
   report.scores = score_field(field);
-  std::vector<double> held_out_values;
-  for (std::size_t row : split.held_out) held_out_values.push_back(observations.value[row]);
-  report.scores.held_out_rmse =
-      drift::rmse(held_out_values, predict(*engine, ensemble, domain, domain.coordinates(observations, split.held_out)).mean);
+  std::vector<double> held_out;
+  for (std::size_t row : data.split.held_out) held_out.push_back(data.observations.value[row]);
+  const std::vector<float> coordinates = data.domain.coordinates(data.observations, data.split.held_out);
+  report.scores.held_out_rmse = drift::rmse(held_out, predict(engine, ensemble, data.domain, coordinates).mean);
+  return field;
+}
 
+void run_demo(const DemoOptions& options) {
+  DemoReport report = {};
+  report.settings = settle(options);
+  make_folder(options.out);
+  const auto engine = drift::make_cpu_engine({.threads = options.threads});
+  const drift::SyntheticField truth({.seed = options.seed});
+  const DemoData data = make_data(truth, options, report);
+  const drift::Ensemble ensemble = fit(*engine, data, options, report);
+  const DemoField field = predict_and_score(*engine, ensemble, truth, data, report);
   drift::save_model(options.out / "model.safetensors", ensemble,
-                    {{"domain", domain.to_json()}, {"recipe", drift::to_json(recipe)}});
+                    {{"domain", data.domain.to_json()}, {"recipe", drift::to_json(report.settings.recipe)}});
   write_field_csv(options.out / "field.csv", field);
-  write_map(options.out / "map.png", observations, field, report);
+  write_map(options.out / "map.png", data.observations, field, report);
   fmt::print("{}\n", options.json ? report_json(options, report) : report_text(options, report));
 }
 
@@ -208,45 +231,40 @@ void add_demo(CLI::App& app) {
   CLI::App* verb =
       app.add_subcommand("demo", "The whole story on data it makes itself: simulate tracks, fit, predict, score, map");
   auto options = std::make_shared<DemoOptions>();
-  const auto add = [&](const char* name, auto& value, const char* help) { return verb->add_option(name, value, help); };
-  const CLI::Range whole(std::size_t{1}, std::size_t{1} << 40);
-  add("--out", options->out, "Folder for the model, the field and the map")->capture_default_str()->type_name("DIR");
-  add("--observations", options->observations, "How many to simulate, about (default 160,000; with --full 1,162,655)")
-      ->check(whole)
-      ->type_name("N");
-  add("--members", options->members, "Networks in the ensemble (default 4; with --full 10)")
-      ->check(CLI::Range(1, 10000))
-      ->type_name("N");
-  add("--seed", options->seed, "Of everything random: same seed, same result")
+  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
+    return verb->add_option(name, value, help)->type_name(type);
+  };
+  const std::uint64_t many = std::uint64_t{1} << 40;
+  add("--out", options->out, "DIR", "Folder for the model, the field and the map")->capture_default_str();
+  add("--observations", options->observations, "N", "How many to simulate, about (default 160,000; with --full 1,162,655)")
+      ->check(whole_number(1, many));
+  add("--members", options->members, "N", "Networks in the ensemble (default 4; with --full 10)")->check(whole_number(1, 10000));
+  add("--seed", options->seed, "S", "Of everything random: same seed, same result")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("S");
-  add("--threads", options->threads, "0: one for each core")->capture_default_str()->check(CLI::Range(0, 4096))->type_name("N");
+      ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()));
+  add("--threads", options->threads, "N", "0: one for each core")->capture_default_str()->check(whole_number(0, 4096));
   verb->add_flag("--full", options->full,
                  "The size of the paper's first experiment: 1.16 million observations, ten members, one epoch");
   verb->add_flag("--json", options->json, "Print one JSON object instead of the story");
 
-  const auto trial = [&](const char* name, auto& value, const char* help) { return add(name, value, help)->group("For trials"); };
-  trial("--recipe", options->recipe, "Network and training: drift's own or the paper's")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"default", "paper"}));
-  trial("--epochs", options->epochs, "Times through the observations")->check(CLI::PositiveNumber)->type_name("X");
-  trial("--batch", options->batch, "Observations a step")->check(whole)->type_name("N");
-  trial("--rate", options->rate, "Adam's learning rate")->check(CLI::PositiveNumber)->type_name("X");
-  trial("--muon-rate", options->muon_rate, "Rate of the orthogonalised momentum")->check(CLI::PositiveNumber)->type_name("X");
-  trial("--space-lengthscale", options->space_lengthscale, "In standard deviations of the coordinates")
-      ->check(CLI::PositiveNumber)
-      ->type_name("X");
-  trial("--time-lengthscale", options->time_lengthscale, "In standard deviations of time")
-      ->check(CLI::PositiveNumber)
-      ->type_name("X");
-  trial("--amplitude", options->amplitude, "Of every layer's features")->check(CLI::PositiveNumber)->type_name("X");
-  trial("--layers", options->layers, "Spatial layers")->check(CLI::Range(1, 1000))->type_name("L");
-  trial("--features", options->features, "Random features a layer")->check(CLI::Range(1, 1000000))->type_name("H");
-  trial("--bottleneck", options->bottleneck, "Numbers between layers")->check(CLI::Range(1, 1000000))->type_name("B");
-  trial("--noise", options->noise_sd, "Standard deviation of the noise; the field's is 1")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("X");
+  const auto trial = [&](const char* name, auto& value, const char* type, const char* help, const CLI::Validator& check) {
+    return add(name, value, type, help)->check(check)->group("For trials");
+  };
+  trial("--recipe", options->recipe, "NAME", "Network and training: drift's own (default) or the paper's (paper)",
+        CLI::IsMember({"default", "paper"}).description(""))
+      ->capture_default_str();
+  trial("--epochs", options->epochs, "X", "Times through the observations (default 3; with --full or paper 1)",
+        positive_number());
+  trial("--batch", options->batch, "N", "Observations a step", whole_number(1, many));
+  trial("--rate", options->rate, "X", "Adam's learning rate", positive_number());
+  trial("--muon-rate", options->muon_rate, "X", "Rate of the orthogonalised momentum", positive_number());
+  trial("--space-lengthscale", options->space_lengthscale, "X", "In standard deviations of the coordinates", positive_number());
+  trial("--time-lengthscale", options->time_lengthscale, "X", "In standard deviations of time", positive_number());
+  trial("--amplitude", options->amplitude, "X", "Of every layer's features", positive_number());
+  trial("--layers", options->layers, "L", "Spatial layers", whole_number(1, 1000));
+  trial("--features", options->features, "H", "Random features a layer", whole_number(1, 1000000));
+  trial("--bottleneck", options->bottleneck, "B", "Numbers between layers", whole_number(1, 1000000));
+  trial("--noise", options->noise_sd, "X", "Standard deviation of the noise; the field's is 1", non_negative_number())
+      ->capture_default_str();
   verb->callback([options] { run_demo(*options); });
 }

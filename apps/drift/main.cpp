@@ -1,6 +1,7 @@
 // drift: the command. Exit status 0 done, 1 failed, 2 wrong usage or settings.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <exception>
@@ -34,6 +35,12 @@ std::string full_name(const CLI::App& verb) {
   return verb.get_parent() == nullptr ? "drift" : full_name(*verb.get_parent()) + " " + verb.get_name();
 }
 
+std::vector<std::string> verb_names(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::App* below : verb.get_subcommands({})) names.push_back(below->get_name());
+  return names;
+}
+
 // What was meant by a word that the command line has no place for.
 std::string unknown_word(const CLI::App& verb, const std::string& word) {
   const bool option = word.starts_with("-");
@@ -43,7 +50,7 @@ std::string unknown_word(const CLI::App& verb, const std::string& word) {
       for (const std::string& name : o->get_lnames()) known.push_back("--" + name);
     }
   } else {
-    for (const CLI::App* sub : verb.get_subcommands({})) known.push_back(sub->get_name());
+    known = verb_names(verb);
   }
   const std::vector<std::string_view> names(known.begin(), known.end());
   const std::string_view nearest = drift::nearest_name(word.substr(0, word.find('=')), names);
@@ -60,7 +67,9 @@ int wrong_command_line(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& verb = deepest_verb(app);
   const std::vector<std::string> unknown = app.remaining(true);
   if (!unknown.empty()) return fail(kWrongUsage, unknown_word(verb, unknown.front()));
-  return fail(kWrongUsage, fmt::format("{} ('{} --help' explains)", error.what(), full_name(verb)));
+  const std::string what =
+      verb_names(verb).empty() ? error.what() : fmt::format("a verb is missing: {}", fmt::join(verb_names(verb), ", "));
+  return fail(kWrongUsage, fmt::format("{} ('{} --help' explains)", what, full_name(verb)));
 }
 
 int run(int argc, char** argv) {

@@ -22,6 +22,7 @@ enum class Purpose : std::uint16_t {
   batches = 7,
   simulation = 8,
   split = 9,
+  signs = 10,  // of structured frequencies
 };
 
 struct RandomKey {

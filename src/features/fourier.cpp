@@ -57,13 +57,6 @@ Eigen::MatrixXd orthogonalised(const Eigen::MatrixXd& columns) {
   return result;
 }
 
-// 1 / sqrt(G / nu), bounded.
-double spectrum_scale(const FourierDraw& draw, std::size_t feature) {
-  if (draw.covariance.family == Family::squared_exponential) return 1.0;
-  const double nu = draw.covariance.nu;
-  return std::min(std::sqrt(nu / stream(draw.key, Purpose::spectrum, feature).gamma(nu)), kMaxScale);
-}
-
 void check(const FourierDraw& draw, const MatrixView<float>& frequencies, std::span<const float> phases) {
   if (frequencies.cols != phases.size()) {
     throw UsageError(
@@ -77,9 +70,22 @@ void check(const FourierDraw& draw, const MatrixView<float>& frequencies, std::s
 
 }  // namespace
 
+double spectrum_scale(const FourierDraw& draw, std::size_t feature) {
+  if (draw.covariance.family == Family::squared_exponential) return 1.0;
+  const double nu = draw.covariance.nu;
+  return std::min(std::sqrt(nu / stream(draw.key, Purpose::spectrum, feature).gamma(nu)), kMaxScale);
+}
+
+void draw_phases(const RandomKey& key, std::span<float> phases) {
+  for (std::size_t feature = 0; feature < phases.size(); ++feature) {
+    const auto phase = static_cast<float>(stream(key, Purpose::phases, feature).uniform());
+    phases[feature] = phase < 1.0f ? phase : 0.0f;  // rounding to float may reach 1: a full turn, which is none
+  }
+}
+
 void draw_fourier(const FourierDraw& draw, MatrixView<float> frequencies, std::span<float> phases) {
   check(draw, frequencies, phases);
-  const bool orthogonal = draw.frequencies == Frequencies::orthogonal;
+  const bool orthogonal = draw.frequencies != Frequencies::independent;  // structured: only hidden inputs are (structured.h)
   const std::size_t d = frequencies.rows;
   const std::size_t features = frequencies.cols;
   const std::size_t block = orthogonal ? d : 1;
@@ -95,10 +101,7 @@ void draw_fourier(const FourierDraw& draw, MatrixView<float> frequencies, std::s
       }
     }
   }
-  for (std::size_t feature = 0; feature < features; ++feature) {
-    const auto phase = static_cast<float>(stream(draw.key, Purpose::phases, feature).uniform());
-    phases[feature] = phase < 1.0f ? phase : 0.0f;  // rounding to float may reach 1: a full turn, which is none
-  }
+  draw_phases(draw.key, phases);
 }
 
 }  // namespace drift

@@ -10,6 +10,7 @@
 #include "core/threads.h"
 #include "drift/error.h"
 #include "features/fourier.h"
+#include "features/structured.h"
 
 namespace drift {
 namespace {
@@ -24,10 +25,23 @@ RandomKey layer_key(std::uint64_t seed, std::uint32_t member, std::size_t layer)
   return key;
 }
 
+void draw_hadamard(const LayerPlan& layer, const RandomKey& key, std::vector<float>& fixed) {
+  const auto hidden = static_cast<std::size_t>(layer.hidden);
+  const auto features = static_cast<std::size_t>(layer.features);
+  const std::size_t n = hadamard_size(hidden);
+  const std::size_t blocks = hadamard_blocks(hidden, features);
+  draw_structured({layer.covariance, Frequencies::structured, key}, hidden,
+                  {.signs = {fixed.data() + layer.hidden_signs, 3 * blocks, n},
+                   .lengths = {fixed.data() + layer.hidden_lengths, blocks * n},
+                   .coordinates = {fixed.data() + layer.coordinate_frequencies, static_cast<std::size_t>(layer.coordinates), features},
+                   .phases = {fixed.data() + layer.phases, features}});
+}
+
 // The layer's planar input is [hidden entries, coordinates]: one draw over all of its dimensions, so that a Matérn feature has
 // one chi-squared divisor for both parts.
 void draw_planar(const Plan& plan, const LayerPlan& layer, const RandomKey& key, std::vector<float>& fixed) {
   const std::size_t features = static_cast<std::size_t>(layer.features);
+  if (layer.structured) return draw_hadamard(layer, key, fixed);
   const std::size_t hidden = static_cast<std::size_t>(layer.hidden) * features;
   const std::size_t dimensions = static_cast<std::size_t>(layer.hidden + layer.coordinates);
   std::vector<float> frequencies(dimensions * features);

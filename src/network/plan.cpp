@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "drift/error.h"
+#include "features/structured.h"
 
 namespace drift {
 namespace {
@@ -196,7 +197,14 @@ class PlanBuilder {
       return layout.add(fmt::format("{}.{}", layer.name, what), std::move(shape));
     };
     const auto rows = [](int count) { return static_cast<std::size_t>(count); };
-    if (layer.hidden > 0) layer.hidden_frequencies = add(fixed_, "hidden_frequencies", {rows(layer.hidden), features});
+    if (layer.structured) {
+      const std::size_t n = hadamard_size(rows(layer.hidden));
+      const std::size_t blocks = hadamard_blocks(rows(layer.hidden), features);
+      layer.hidden_signs = add(fixed_, "hidden_signs", {3 * blocks, n});
+      layer.hidden_lengths = add(fixed_, "hidden_lengths", {blocks * n});
+    } else if (layer.hidden > 0) {
+      layer.hidden_frequencies = add(fixed_, "hidden_frequencies", {rows(layer.hidden), features});
+    }
     if (layer.coordinates > 0) {
       layer.coordinate_frequencies = add(fixed_, "coordinate_frequencies", {rows(layer.coordinates), features});
     }
@@ -214,6 +222,7 @@ class PlanBuilder {
     layer.chain = chain;
     layer.position = position;
     layer.hidden = hidden_entries(chain, position);
+    layer.structured = layer.hidden > 0 && spec_.frequencies == Frequencies::structured;
     layer.features = spec_.features;
     layer.covariance = layer.hidden > 0 ? spec_of(chain).hidden_covariance : spec_of(chain).covariance;
     layer.sphere_covariance = spec_.spatial.covariance;

@@ -45,7 +45,8 @@ struct LayerPlan {
   int hidden;            // entries from the bottlenecks before it; 0 in a chain's first layer
   int first_coordinate;  // the Euclidean coordinates it sees: [first_coordinate, first_coordinate + coordinates)
   int coordinates;
-  bool sphere;  // sees the unit vector in coordinates 0..2 through spherical features
+  bool structured;  // hidden frequencies as signs and lengths (features/structured.h), not as a matrix
+  bool sphere;      // sees the unit vector in coordinates 0..2 through spherical features
   int features;
   int outputs;
   Covariance covariance;         // of the planar part
@@ -55,7 +56,9 @@ struct LayerPlan {
   int next_column;  // first column of the output there
 
   // Offsets into Member::fixed; meaningful where the part exists.
-  std::size_t hidden_frequencies;      // [hidden, features]
+  std::size_t hidden_frequencies;      // [hidden, features]; or, where structured:
+  std::size_t hidden_signs;            // [3 blocks, n]
+  std::size_t hidden_lengths;          // [blocks n]
   std::size_t coordinate_frequencies;  // [coordinates, features]
   std::size_t phases;                  // [features]
   std::size_t degrees;                 // [features], whole numbers

@@ -12,6 +12,7 @@ namespace {
 constexpr int kMaxLayers = 1000;  // a chain; three chains' indices fit the random key's 16 bits
 constexpr int kMaxFeatures = 1'000'000;
 constexpr int kMaxBottleneck = 100'000;
+constexpr int kMaxStructured = 2048;  // two chains' bottlenecks side by side fill the longest transform
 constexpr int kMaxOutputs = 10'000;
 constexpr int kMaxSpaceCoordinates = 1000;
 constexpr int kMaxDegree = 10'000;
@@ -20,10 +21,10 @@ constexpr int kMaxDegree = 10'000;
 constexpr double kSmallest = 1e-9;
 constexpr double kLargest = 1e9;
 
-// A Matérn frequency exceeds float32 with probability near 10^(-77 nu): never for nu >= 1/4, every few million features at 1/10.
-// From 100 on Matérn cannot be told from the squared exponential.
-constexpr double kSmallestNu = 0.25;
-constexpr double kLargestNu = 100.0;
+// Any positive smoothness that means something: the draw bounds the heavy tails of small ones (features/fourier.cpp), and large ones
+// cannot be told from the squared exponential.
+constexpr double kSmallestNu = 1e-3;
+constexpr double kLargestNu = 1e6;
 
 void check_range(const std::string& field, int value, int low, int high) {
   if (value < low || value > high) {
@@ -103,6 +104,10 @@ void check(const NetworkSpec& spec) {
   check_chains_fit(spec);
   check_range("features", spec.features, 1, kMaxFeatures);
   check_range("bottleneck", spec.bottleneck, 1, kMaxBottleneck);
+  if (spec.frequencies == Frequencies::structured && spec.bottleneck > kMaxStructured) {
+    throw UsageError(fmt::format("bottleneck is {} but structured frequencies take at most {}: lower it, or use orthogonal ones",
+                                 spec.bottleneck, kMaxStructured));
+  }
   check_range("outputs", spec.outputs, 1, kMaxOutputs);
   if (spec.head_scale != 0.0 && !(spec.head_scale >= kSmallest && spec.head_scale <= kLargest)) {
     throw UsageError(fmt::format("head_scale is {} but must be 0 (1/sqrt of the head's inputs) or between {} and {}",
@@ -118,7 +123,7 @@ NetworkSpec default_spec(Space space, int space_coordinates, bool time) {
   spec.space_coordinates = space_coordinates;
   const bool sphere = space == Space::sphere;
   spec.spatial.layers = sphere ? 3 : 4;
-  spec.spatial.lengthscales = {sphere ? 0.05 : 0.2};
+  spec.spatial.lengthscales = {sphere ? 0.05 : 0.1};
   spec.temporal.layers = time ? 1 : 0;
   check(spec);
   return spec;

@@ -16,7 +16,8 @@ constexpr auto enum_words(Family) {
 
 constexpr auto enum_words(Frequencies) {
   return std::array{EnumWord<Frequencies>{"independent", Frequencies::independent},
-                    EnumWord<Frequencies>{"orthogonal", Frequencies::orthogonal}};
+                    EnumWord<Frequencies>{"orthogonal", Frequencies::orthogonal},
+                    EnumWord<Frequencies>{"structured", Frequencies::structured}};
 }
 
 template <class Self>

@@ -50,7 +50,7 @@ TEST(DefaultSpec, HasTheSettingsThatTrialsFoundGood) {
   EXPECT_TRUE(plane.skip);
   EXPECT_EQ(plane.frequencies, Frequencies::orthogonal);
   EXPECT_EQ(plane.head_scale, 0.0);
-  EXPECT_EQ(plane.spatial.lengthscales, std::vector{0.2});
+  EXPECT_EQ(plane.spatial.lengthscales, std::vector{0.1});
   EXPECT_EQ(plane.temporal.lengthscales, std::vector{1.0});
   for (const ChainSpec& chain : {plane.spatial, plane.temporal}) {
     EXPECT_EQ(chain.covariance, (Covariance{Family::matern, 1.5}));
@@ -215,9 +215,9 @@ TEST(SpecJson, SaysWhatIsWrongWithAValue) {
   EXPECT_EQ(with("\"skip\":true", "\"skip\":1"), "network spec: \"skip\" must be true or false but is 1");
   EXPECT_EQ(with("\"space\":\"plane\"", "\"space\":\"torus\""),
             "network spec: \"space\" must be one of \"plane\", \"sphere\" but is \"torus\"");
-  EXPECT_EQ(with("\"lengthscales\":[0.2]", "\"lengthscales\":0.2"),
-            "network spec: \"spatial.lengthscales\" must be an array of numbers but is 0.2");
-  EXPECT_EQ(with("\"lengthscales\":[0.2]", "\"lengthscales\":[0.2,null]"),
+  EXPECT_EQ(with("\"lengthscales\":[0.1]", "\"lengthscales\":0.1"),
+            "network spec: \"spatial.lengthscales\" must be an array of numbers but is 0.1");
+  EXPECT_EQ(with("\"lengthscales\":[0.1]", "\"lengthscales\":[0.1,null]"),
             "network spec: \"spatial.lengthscales[1]\" must be a number but is null");
   EXPECT_EQ(with("\"nu\":1.5", "\"nu\":[]"), "network spec: \"spatial.covariance.nu\" must be a number but is an array");
   EXPECT_EQ(with("\"outputs\":1,", ""), "network spec: key \"outputs\" is missing");

@@ -22,8 +22,8 @@ class Shuffle {
   std::uint64_t operator()(std::uint64_t position) const;
 
  private:
-  // Measured by the chi-square tests beside this file: six rounds are enough for two neighbours' places from 100 entries on (four
-  // are not), but the whole orders of five entries come out alike only after sixteen.
+  // Chosen by the chi-square tests beside this file. In 1024 entries, the distance between two that began in one column is 140
+  // standard deviations from even after four rounds, and even after six. Whole orders of five entries take more than ten rounds.
   static constexpr int kRounds = 6;
   static constexpr int kRoundsWhenSmall = 24;
   static constexpr std::uint64_t kSmall = 1024;

@@ -118,6 +118,22 @@ TEST(Shuffle, PutsNeighboursInAnyPairOfPlaces) {
   EXPECT_LT(std::abs(neighbours_excess(100003, 32, 200000)), kDeviations);
 }
 
+// Where a network of too few rounds shows: two places that begin in one column of the rectangle, the same hash being added to
+// both rows in the first round, keep their distance too often.
+TEST(Shuffle, DoesNotKeepTheDistanceOfPlacesThatBeginInOneColumn) {
+  constexpr std::uint64_t kSide = 32;  // 1024 entries: the least size that has a large set's rounds
+  std::vector<std::uint64_t> distances(kSide * kSide);
+  for (std::uint64_t epoch = 0; epoch < 100000; ++epoch) {
+    const Shuffle shuffle(kSide * kSide, 17, 0, epoch);
+    const std::uint64_t a = shuffle(4), b = shuffle(4 + kSide);
+    const std::uint64_t rows = (a / kSide + kSide - b / kSide) % kSide;
+    const std::uint64_t cols = (a % kSide + kSide - b % kSide) % kSide;
+    ++distances[rows * kSide + cols];
+  }
+  distances.erase(distances.begin());  // they never fall on one place
+  EXPECT_LT(std::abs(chi_square_excess(distances)), kDeviations);
+}
+
 // How unevenly the orders of a few entries come up; every one of them must.
 double orders_excess(std::uint64_t size, std::uint64_t epochs, std::size_t orders) {
   std::map<std::vector<std::uint64_t>, std::uint64_t> counts;

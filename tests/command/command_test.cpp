@@ -35,7 +35,7 @@ void expect_wrong_usage(const std::string& arguments, const std::string& message
   EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
 }
 
-TEST(Command, AsksForAVerb) { expect_wrong_usage("", "subcommand is required"); }
+TEST(Command, AsksForAVerb) { expect_wrong_usage("", "a verb is missing: demo, bench"); }
 
 TEST(Command, SuggestsTheNearestVerb) {
   expect_wrong_usage("dmeo", "drift has no verb 'dmeo'; did you mean 'demo'?");
@@ -49,12 +49,13 @@ TEST(Command, SuggestsTheNearestOption) {
 
 TEST(Command, RefusesValuesOutOfRangeAndNamesTheOption) {
   expect_wrong_usage("demo --members 0", "--members");
-  expect_wrong_usage("demo --members -3", "--members");
+  expect_wrong_usage("demo --members -3", "--members: '-3' is not a whole number from 1 to 10000");
   expect_wrong_usage("demo --observations many", "--observations");
   expect_wrong_usage("demo --recipe soup", "--recipe");
   expect_wrong_usage("demo --epochs 0", "--epochs");
-  expect_wrong_usage("demo --epochs nan", "epochs is nan");
+  expect_wrong_usage("demo --epochs nan", "--epochs: 'nan' is not a number greater than zero");
   expect_wrong_usage("demo --seed -1", "--seed");
+  expect_wrong_usage("demo --observations 1e5", "--observations");
   expect_wrong_usage("bench train --seconds 0", "--seconds");
   expect_wrong_usage("bench predict --threads 99999", "--threads");
 }

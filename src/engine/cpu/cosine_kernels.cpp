@@ -89,20 +89,19 @@ class CosineRows {
   FloatVector coordinates_[kRows][kCoordinates > 0 ? kCoordinates : 1];
 };
 
+// The few rows left over share one variant for all numbers of coordinates: every variant is compiled for every instruction set.
 template <int kCoordinates, bool kHidden, bool kSlope>
 void run_rows(const CosineBlock<float>& block) {
   std::size_t row = 0;
   for (; row + kRowsAtOnce <= block.rows; row += kRowsAtOnce) {
     CosineRows<kRowsAtOnce, kCoordinates, kHidden, kSlope>(block, row).run();
   }
-  for (; row < block.rows; ++row) CosineRows<1, kCoordinates, kHidden, kSlope>(block, row).run();
+  for (; row < block.rows; ++row) CosineRows<1, kAnyCount, kHidden, kSlope>(block, row).run();
 }
 
 template <bool kHidden, bool kSlope>
 void run_coordinates(const CosineBlock<float>& block) {
   switch (block.coordinate_count) {
-    case 0:
-      return run_rows<0, kHidden, kSlope>(block);
     case 1:
       return run_rows<1, kHidden, kSlope>(block);
     case 2:

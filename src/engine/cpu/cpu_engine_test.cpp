@@ -167,14 +167,14 @@ TEST(Training, WithLengthscalesAndAmplitudesMovesThemAndLowersTheLoss) {
   const Observations observations(Space::plane, 3000);
   NetworkSpec spec = small_spec();
   spec.spatial.layers = 1;
-  spec.spatial.lengthscales = {20.0};  // far too long
+  spec.spatial.lengthscales = {5.0};  // ten times too long
   Recipe recipe = small_recipe(Optimiser::adam);
-  recipe.epochs = 40;
+  recipe.epochs = 300;
   recipe.hyper_rate = 0.05;
   const Trained fixed = trained(spec, observations, recipe, 2, 1);
   recipe.train_lengthscales = recipe.train_amplitudes = true;
   const Trained free = trained(spec, observations, recipe, 2, 1);
-  EXPECT_LT(free.state.members[0].losses.back(), 0.7 * fixed.state.members[0].losses.back());
+  EXPECT_LT(free.state.members[0].losses.back(), 0.1 * fixed.state.members[0].losses.back());
 }
 
 TEST(Training, ThatDivergesNamesMemberStepAndRate) {

@@ -1,3 +1,4 @@
+#define EIGEN_DONT_PARALLELIZE  // on the calling thread alone
 #include <Eigen/Core>
 
 #include "engine/cpu/gemm.h"

@@ -31,6 +31,25 @@ struct CosineBlock {
 void cosine_features(const CosineBlock<float>& block);
 void cosine_features(const CosineBlock<double>& block);
 
+// Structured frequencies (features/structured.h), blocks of n features with n a power of two. For every row and block
+//   phase = lengths * (H D_3 H D_2 H D_1 u),   and back   du = sum over blocks of D_1 H D_2 H D_3 H (lengths * dphase),
+// by fast Walsh-Hadamard transforms, u being filled up with zeros to n entries.
+template <class Real>
+struct HadamardBlock {
+  std::size_t rows;
+  std::size_t hidden;    // entries of u, at most n
+  std::size_t features;  // the last block may be cut short
+  std::size_t n;         // at most 4096
+  const Real* signs;     // [3 blocks, n]
+  const Real* lengths;   // [blocks n]
+  std::size_t stride;    // of the phases
+};
+inline constexpr std::size_t kMaxHadamard = 4096;
+void hadamard_phase(const HadamardBlock<float>& block, const float* u, float* phase);  // [rows, hidden] -> [rows, features]
+void hadamard_phase(const HadamardBlock<double>& block, const double* u, double* phase);
+void hadamard_gradient(const HadamardBlock<float>& block, const float* phase_gradient, float* u_gradient);
+void hadamard_gradient(const HadamardBlock<double>& block, const double* phase_gradient, double* u_gradient);
+
 // A block of spherical features: feature (+)= scale_m P_{n_m}(s . b_m). In float the max error is 6e-7 (n + 1) for the scale
 // sqrt(2n + 1), everywhere on the sphere: an angle's rounding, which the degree magnifies. A feature's bits depend on its own
 // point, pole, degree and scale alone.

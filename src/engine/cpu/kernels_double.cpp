@@ -1,8 +1,10 @@
 // The double-precision versions of the element-wise work: plain loops, the reference for tests and for finite differences.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 #include "engine/cpu/kernels.h"
 
@@ -21,6 +23,62 @@ void cosine_features(const CosineBlock<double>& block) {
       const double angle = 2 * std::numbers::pi * (phase - std::nearbyint(phase));
       block.feature[at] = block.amplitude * std::cos(angle);
       if (block.slope != nullptr) block.slope[at] = -2 * std::numbers::pi * block.amplitude * std::sin(angle);
+    }
+  }
+}
+
+namespace {
+
+void transform(std::size_t n, double* x) {
+  for (std::size_t half = 1; half < n; half *= 2) {
+    for (std::size_t first = 0; first < n; first += 2 * half) {
+      for (std::size_t i = first; i < first + half; ++i) {
+        const double a = x[i], b = x[i + half];
+        x[i] = a + b;
+        x[i + half] = a - b;
+      }
+    }
+  }
+}
+
+void scale(std::size_t n, const double* factor, double* x) {
+  for (std::size_t i = 0; i < n; ++i) x[i] *= factor[i];
+}
+
+}  // namespace
+
+void hadamard_phase(const HadamardBlock<double>& block, const double* u, double* phase) {
+  const std::size_t n = block.n;
+  std::vector<double> x(n);
+  for (std::size_t row = 0; row < block.rows; ++row) {
+    for (std::size_t first = 0; first < block.features; first += n) {
+      std::fill(x.begin(), x.end(), 0.0);
+      std::copy_n(u + row * block.hidden, block.hidden, x.begin());
+      for (std::size_t i = 0; i < 3; ++i) {
+        scale(n, block.signs + 3 * first + i * n, x.data());
+        transform(n, x.data());
+      }
+      scale(n, block.lengths + first, x.data());
+      std::copy_n(x.begin(), std::min(n, block.features - first), phase + row * block.stride + first);
+    }
+  }
+}
+
+void hadamard_gradient(const HadamardBlock<double>& block, const double* phase_gradient, double* u_gradient) {
+  const std::size_t n = block.n;
+  std::vector<double> x(n);
+  for (std::size_t row = 0; row < block.rows; ++row) {
+    double* du = u_gradient + row * block.hidden;
+    std::fill_n(du, block.hidden, 0.0);
+    for (std::size_t first = 0; first < block.features; first += n) {
+      std::fill(x.begin(), x.end(), 0.0);
+      std::copy_n(phase_gradient + row * block.stride + first, std::min(n, block.features - first), x.begin());
+      scale(n, block.lengths + first, x.data());
+      for (std::size_t i = 3; i-- > 0;) {
+        transform(n, x.data());
+        scale(n, block.signs + 3 * first + i * n, x.data());
+      }
+      for (std::size_t i = 0; i < block.hidden; ++i) du[i] += x[i];
     }
   }
 }

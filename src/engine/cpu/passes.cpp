@@ -5,6 +5,7 @@
 
 #include "engine/cpu/gemm.h"
 #include "engine/cpu/kernels.h"
+#include "features/structured.h"
 
 namespace drift::cpu {
 namespace {
@@ -39,6 +40,17 @@ LegendreBlock<Real> legendre_block(const Network<Real>& network, std::size_t ind
           .poles = network.fixed + layer.poles,
           .degrees = network.fixed + layer.degrees,
           .scales = network.sphere_scales[index].data(),
+          .stride = stride};
+}
+
+template <class Real>
+HadamardBlock<Real> hadamard_block(const Network<Real>& network, const LayerPlan& layer, std::size_t rows, std::size_t stride) {
+  return {.rows = rows,
+          .hidden = at(layer.hidden),
+          .features = at(layer.features),
+          .n = hadamard_size(at(layer.hidden)),
+          .signs = network.fixed + layer.hidden_signs,
+          .lengths = network.fixed + layer.hidden_lengths,
           .stride = stride};
 }
 
@@ -108,7 +120,9 @@ void forward(const Network<Real>& network, Workspace<Real>& ws, std::size_t rows
     const LayerScales& scales = network.scales.layers[index];
     const std::size_t features = at(layer.features);
     Real* feature = ws.feature(index);
-    if (layer.hidden > 0) {
+    if (layer.structured) {
+      hadamard_phase(hadamard_block(network, layer, rows, ws.stride_), ws.layers_[index].input.data(), ws.slope(index));
+    } else if (layer.hidden > 0) {
       gemm(Gemm<Real>{.m = rows, .n = features, .k = at(layer.hidden), .a = ws.layers_[index].input.data(), .lda = at(layer.hidden),
                       .b = network.fixed + layer.hidden_frequencies, .ldb = features, .c = ws.slope(index), .ldc = ws.stride_});
     }
@@ -230,9 +244,13 @@ class BackwardPass {
     multiply(rows_, features, ws_.stride_, ws_.slope(index), phase_gradient);
     if (layer.hidden > 0) {
       auto& memory = ws_.layers_[index];
-      gemm(Gemm<Real>{.transpose_b = Transpose::yes, .m = rows_, .n = at(layer.hidden), .k = features, .a = phase_gradient,
-                      .lda = ws_.stride_, .b = network_.fixed + layer.hidden_frequencies, .ldb = features,
-                      .c = memory.input_gradient.data(), .ldc = at(layer.hidden)});
+      if (layer.structured) {
+        hadamard_gradient(hadamard_block(network_, layer, rows_, ws_.stride_), phase_gradient, memory.input_gradient.data());
+      } else {
+        gemm(Gemm<Real>{.transpose_b = Transpose::yes, .m = rows_, .n = at(layer.hidden), .k = features, .a = phase_gradient,
+                        .lda = ws_.stride_, .b = network_.fixed + layer.hidden_frequencies, .ldb = features,
+                        .c = memory.input_gradient.data(), .ldc = at(layer.hidden)});
+      }
       if (ws_.wanted_.hyper) {
         // u is proportional to 1 / lengthscale: dL / d log(l) = -sum u * du.
         const MatrixView<const Real> input(memory.input.data(), rows_, at(layer.hidden));

@@ -59,6 +59,11 @@ std::vector<Case> cases() {
   all.push_back({"squared_exponential", small(Space::plane, 2, 1, 0)});
   all.back().spec.spatial.covariance.family = Family::squared_exponential;
   all.back().spec.spatial.hidden_covariance.family = Family::squared_exponential;
+  all.push_back({"structured", small(Space::plane, 3, 2, 1)});
+  all.back().spec.frequencies = Frequencies::structured;
+  all.push_back({"structured_and_padded", small(Space::plane, 3, 1, 0)});
+  all.back().spec.frequencies = Frequencies::structured;
+  all.back().spec.bottleneck = 5;
   all.push_back({"sphere", small(Space::sphere, 3, 1, 0)});
   all.push_back({"sphere_no_skip", small(Space::sphere, 2, 1, 0)});
   all.back().spec.skip = false;
