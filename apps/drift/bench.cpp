@@ -36,6 +36,7 @@ struct BenchOptions {
   double seconds = 5.0;
   int matrix_size = 4096;
   std::string recipe = "paper";
+  std::string frequencies = "structured";
 };
 
 struct Measurement {
@@ -77,7 +78,11 @@ struct RandomData {
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 drift::NetworkSpec bench_spec(const BenchOptions& options) {
-  return options.spherical ? drift::spherical_bench_spec(kMeanDegree) : drift::paper_spec(1.0, 1.0, 1.0);
+  drift::NetworkSpec spec = options.spherical ? drift::spherical_bench_spec(kMeanDegree) : drift::paper_spec(1.0, 1.0, 1.0);
+  spec.frequencies = options.frequencies == "independent"  ? drift::Frequencies::independent
+                     : options.frequencies == "orthogonal" ? drift::Frequencies::orthogonal
+                                                           : drift::Frequencies::structured;
+  return spec;
 }
 
 // Calls work(amount) with amounts that take about half a second each until `seconds` have passed, and adds up both.
@@ -122,6 +127,7 @@ nlohmann::ordered_json common_json(const BenchOptions& options, const Measuremen
           {"gemm_size", options.matrix_size},
           {"backend", backend},
           {"network", options.spherical ? "spherical" : "paper"},
+          {"frequencies", options.frequencies},
           {"threads", options.threads},
           {"members", options.members},
           {"batch", options.batch},
@@ -139,22 +145,25 @@ std::string common_text(const Measurement& m) {
 }
 
 std::string network_text(const BenchOptions& options, const drift::NetworkSpec& spec) {
-  return fmt::format("{} network of {} spatial and {} temporal layers, H = {}, B = {}; {} {} on {} {}",
+  return fmt::format("{} network of {} spatial and {} temporal layers, H = {}, B = {}, {} frequencies; {} {} on {} {}",
                      options.spherical ? "Spherical" : "The paper's", spec.spatial.layers, spec.temporal.layers, spec.features,
-                     spec.bottleneck, options.members, options.members == 1 ? "member" : "members", options.threads,
-                     options.threads == 1 ? "thread" : "threads");
+                     spec.bottleneck, options.frequencies, options.members, options.members == 1 ? "member" : "members",
+                     options.threads, options.threads == 1 ? "thread" : "threads");
 }
 
-// Nanoseconds that one member's first layer takes for a point, features alone: a network that maps them to one number.
+// Nanoseconds that one member's first layer, features and bottleneck, takes for a point: a network of this layer alone.
 double first_layer_ns(drift::Engine& engine, const BenchOptions& options, drift::NetworkSpec spec) {
   spec.spatial.layers = 1;
   spec.temporal.layers = 0;
+  spec.outputs = spec.bottleneck;
   const drift::Ensemble ensemble = drift::draw_ensemble(spec, 1, options.members);
   const RandomData data(spec, 8192);
-  std::vector<float> mean(data.rows);
+  const std::size_t outputs = static_cast<std::size_t>(spec.outputs) * options.members;
+  std::vector<float> members(data.rows * outputs);
   const auto work = [&](std::size_t amount) {
     for (std::size_t i = 0; i < amount; ++i)
-      engine.predict(ensemble, data.coordinate_view(), {.mean = {mean.data(), data.rows, 1}, .variance = {}, .members = {}});
+      engine.predict(ensemble, data.coordinate_view(),
+                     {.mean = {}, .variance = {}, .members = {members.data(), data.rows, outputs}});
     return static_cast<double>(amount * data.rows * options.members);
   };
   work(1);
@@ -170,10 +179,11 @@ void add_first_layers(drift::Engine& engine, const BenchOptions& options, const 
                plane = first_layer_ns(engine, options, drift::paper_spec(1.0, 1.0, 1.0));
   json["first_layer_sphere_ns"] = sphere;
   json["first_layer_plane_ns"] = plane;
+  json["first_layer_sphere_over_plane"] = sphere / plane;
   json["mean_degree"] = kMeanDegree;
-  text += fmt::format(
-      "  first layer's features: {:.0f} ns a point on the sphere (mean degree {:.0f}), {:.0f} ns on the plane: {:.1f} times\n",
-      sphere, kMeanDegree, plane, sphere / plane);
+  text +=
+      fmt::format("  first layer: {:.0f} ns a point on the sphere (mean degree {:.0f}), {:.0f} ns on the plane: {:.1f} times\n",
+                  sphere, kMeanDegree, plane, sphere / plane);
 }
 
 void print_report(const BenchOptions& options, const nlohmann::ordered_json& json, std::string text) {
@@ -257,6 +267,9 @@ std::shared_ptr<BenchOptions> add_common(CLI::App* verb) {
                  fmt::format("The spherical network, its first layer at mean degree {:.0f}", kMeanDegree));
   add(verb, "--members", options->members, "N", "Networks in the ensemble; 0: as many as threads")->check(whole_number(0, 10000));
   add(verb, "--threads", options->threads, "N", "0: one for each core")->check(whole_number(0, 4096));
+  add(verb, "--frequencies", options->frequencies, "NAME",
+      "Of the hidden layers: structured (fast transforms), orthogonal or independent (dense products)")
+      ->check(CLI::IsMember({"structured", "orthogonal", "independent"}).description(""));
   add(verb, "--seconds", options->seconds, "S", "How long to measure, at least")->check(positive_number());
   add(verb, "--matrix-size", options->matrix_size, "N", "Of the machine's own product, rows and columns")
       ->check(whole_number(16, 32768));

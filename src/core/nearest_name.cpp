@@ -1,4 +1,4 @@
-#include "core/nearest_name.h"
+#include "drift/nearest_name.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -19,8 +19,8 @@ const LayerPlan* first_spherical(const Plan& plan) {
 ScaleResolver::ScaleResolver(const Plan& plan) : plan_(plan) {
   // Every spherical part of a network has the spatial chain's covariance and lengthscale.
   if (const LayerPlan* layer = first_spherical(plan_)) {
-    drawn_.emplace(layer->sphere_covariance, plan_.hyperparameters[at(layer->sphere_lengthscale)].value, plan_.spec.sphere_tail_mass,
-                   plan_.spec.sphere_max_degree);
+    drawn_.emplace(layer->sphere_covariance, plan_.hyperparameters[at(layer->sphere_lengthscale)].value,
+                   plan_.spec.sphere_tail_mass, plan_.spec.sphere_max_degree);
   }
 }
 
@@ -30,7 +30,8 @@ Scales ScaleResolver::resolve(const Real* fixed, const Real* parameters) const {
     return plan_.hyperparameters[at(index)].value * std::exp(static_cast<double>(parameters[plan_.hyper + at(index)]));
   };
   Scales scales;
-  for (const int index : plan_.coordinate_lengthscale) scales.inverse_lengthscale.push_back(index == kNone ? 1.0 : 1.0 / value(index));
+  for (const int index : plan_.coordinate_lengthscale)
+    scales.inverse_lengthscale.push_back(index == kNone ? 1.0 : 1.0 / value(index));
 
   std::optional<SphericalSpectrum> now;
   if (drawn_) now = drawn_->with_lengthscale(value(first_spherical(plan_)->sphere_lengthscale));

@@ -12,7 +12,8 @@ namespace {
 template <class T>
 void check_view(const char* what, MatrixView<T> view, std::size_t rows, std::size_t cols) {
   if (view.rows == rows && view.cols == cols) return;
-  throw UsageError(fmt::format("{} is [{},{}] but the network and the points want [{},{}]", what, view.rows, view.cols, rows, cols));
+  throw UsageError(
+      fmt::format("{} is [{},{}] but the network and the points want [{},{}]", what, view.rows, view.cols, rows, cols));
 }
 
 void check_members(const Ensemble& ensemble) {
@@ -36,14 +37,15 @@ void check_shapes(const Ensemble& ensemble, const TrainingSet& data) {
 
 void check_shapes(const Ensemble& ensemble, const TrainingState& state) {
   if (state.members.size() != ensemble.members.size()) {
-    throw UsageError(fmt::format("the training state has {} members, the ensemble {}", state.members.size(), ensemble.members.size()));
+    throw UsageError(
+        fmt::format("the training state has {} members, the ensemble {}", state.members.size(), ensemble.members.size()));
   }
   for (std::size_t i = 0; i < state.members.size(); ++i) {
     const std::size_t size = ensemble.members[i].parameters.size();
     const MemberProgress& progress = state.members[i];
     if (progress.moment1.size() != size || progress.moment2.size() != size) {
-      throw UsageError(fmt::format("member {}'s training state has {} and {} moments for {} parameters", i, progress.moment1.size(),
-                                   progress.moment2.size(), size));
+      throw UsageError(fmt::format("member {}'s training state has {} and {} moments for {} parameters", i,
+                                   progress.moment1.size(), progress.moment2.size(), size));
     }
   }
 }

@@ -9,9 +9,9 @@
 
 namespace drift {
 
-// Structured orthogonal random features (Yu et al. 2016): the frequencies of a block of n features, n a power of two, are the rows
-// of H D_3 H D_2 H D_1, each times a length of its own, with H the Walsh-Hadamard matrix and D_i random signs. Nearly the same
-// distribution as orthogonal frequencies, but their product with a vector takes 3 n log2(n) additions instead of n^2
+// Structured orthogonal random features (Yu et al. 2016): the frequencies of a block of n features, n a power of two, are the
+// rows of H D_3 H D_2 H D_1, each times a length of its own, with H the Walsh-Hadamard matrix and D_i random signs. Nearly the
+// same distribution as orthogonal frequencies, but their product with a vector takes 3 n log2(n) additions instead of n^2
 // multiplications, and 4 numbers a feature are kept instead of n.
 
 // Features of one block, for inputs of `dimensions` entries: these are filled up with zeros.

@@ -30,11 +30,12 @@ void draw_hadamard(const LayerPlan& layer, const RandomKey& key, std::vector<flo
   const auto features = static_cast<std::size_t>(layer.features);
   const std::size_t n = hadamard_size(hidden);
   const std::size_t blocks = hadamard_blocks(hidden, features);
-  draw_structured({layer.covariance, Frequencies::structured, key}, hidden,
-                  {.signs = {fixed.data() + layer.hidden_signs, 3 * blocks, n},
-                   .lengths = {fixed.data() + layer.hidden_lengths, blocks * n},
-                   .coordinates = {fixed.data() + layer.coordinate_frequencies, static_cast<std::size_t>(layer.coordinates), features},
-                   .phases = {fixed.data() + layer.phases, features}});
+  draw_structured(
+      {layer.covariance, Frequencies::structured, key}, hidden,
+      {.signs = {fixed.data() + layer.hidden_signs, 3 * blocks, n},
+       .lengths = {fixed.data() + layer.hidden_lengths, blocks * n},
+       .coordinates = {fixed.data() + layer.coordinate_frequencies, static_cast<std::size_t>(layer.coordinates), features},
+       .phases = {fixed.data() + layer.phases, features}});
 }
 
 // The layer's planar input is [hidden entries, coordinates]: one draw over all of its dimensions, so that a Matérn feature has

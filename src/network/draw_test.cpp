@@ -16,6 +16,7 @@ NetworkSpec small(Space space) {
   spec.spatial.layers = 2;
   spec.features = 30;
   spec.bottleneck = 5;
+  spec.frequencies = Frequencies::orthogonal;
   return spec;
 }
 

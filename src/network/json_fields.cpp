@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/nearest_name.h"
+#include "drift/nearest_name.h"
 
 namespace drift {
 namespace {
@@ -59,6 +59,16 @@ void JsonReader::read(const Json& json, const std::string& where, int& value) co
                                               : json.get<std::int64_t>() >= kLow && json.get<std::int64_t>() <= kHigh;
   if (!fits) refuse(where, "a whole number of ordinary size", json);
   value = json.get<int>();
+}
+
+void JsonReader::read(const Json& json, const std::string& where, std::size_t& value) const {
+  if (!json.is_number_unsigned()) refuse(where, "a whole number, at least 0", json);
+  value = json.get<std::size_t>();
+}
+
+void JsonReader::read(const Json& json, const std::string& where, std::optional<double>& value) const {
+  if (!json.is_number() && !json.is_null()) refuse(where, "a number or null", json);
+  value = json.is_null() ? std::nullopt : std::optional(json.get<double>());
 }
 
 void JsonReader::read(const Json& json, const std::string& where, double& value) const {

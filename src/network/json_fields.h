@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,8 @@ nlohmann::ordered_json write_json(const T& value) {
       if (entry.value == value) return entry.word;
     }
     throw Error(fmt::format("an enumerator has no word: {}", static_cast<int>(value)));
+  } else if constexpr (std::same_as<T, std::optional<double>>) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   } else {
     return value;
   }
@@ -103,7 +106,9 @@ class JsonReader {
 
   void read(const Json& json, const std::string& where, bool& value) const;
   void read(const Json& json, const std::string& where, int& value) const;
+  void read(const Json& json, const std::string& where, std::size_t& value) const;
   void read(const Json& json, const std::string& where, double& value) const;
+  void read(const Json& json, const std::string& where, std::optional<double>& value) const;  // null: none
   void read(const Json& json, const std::string& where, std::vector<double>& value) const;
 
   std::string subject_;

@@ -24,6 +24,7 @@ NetworkSpec small_sphere() {
   spec.joint.layers = 1;
   spec.features = 12;
   spec.bottleneck = 5;
+  spec.frequencies = Frequencies::orthogonal;
   return spec;
 }
 

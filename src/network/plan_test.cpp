@@ -42,6 +42,7 @@ NetworkSpec small(Space space, int spatial, int temporal, int joint, bool skip) 
   spec.bottleneck = 3;
   spec.outputs = 2;
   spec.skip = skip;
+  spec.frequencies = Frequencies::orthogonal;
   return spec;
 }
 
@@ -197,12 +198,13 @@ TEST(Plan, LaysOutTheDefaultPlaneAsDocumented) {
   EXPECT_TRUE(plan.has_head);
   EXPECT_EQ(plan.head_inputs, 256);
   EXPECT_DOUBLE_EQ(plan.head_scale, 1.0 / 16.0);
-  EXPECT_EQ(names(plan.fixed_tensors),
-            (std::vector<std::string>{"spatial.0.coordinate_frequencies", "spatial.0.phases", "spatial.1.hidden_frequencies",
-                                      "spatial.1.coordinate_frequencies", "spatial.1.phases", "spatial.2.hidden_frequencies",
-                                      "spatial.2.coordinate_frequencies", "spatial.2.phases", "spatial.3.hidden_frequencies",
-                                      "spatial.3.coordinate_frequencies", "spatial.3.phases", "temporal.0.coordinate_frequencies",
-                                      "temporal.0.phases"}));
+  EXPECT_EQ(
+      names(plan.fixed_tensors),
+      (std::vector<std::string>{
+          "spatial.0.coordinate_frequencies", "spatial.0.phases", "spatial.1.hidden_signs", "spatial.1.hidden_lengths",
+          "spatial.1.coordinate_frequencies", "spatial.1.phases", "spatial.2.hidden_signs", "spatial.2.hidden_lengths",
+          "spatial.2.coordinate_frequencies", "spatial.2.phases", "spatial.3.hidden_signs", "spatial.3.hidden_lengths",
+          "spatial.3.coordinate_frequencies", "spatial.3.phases", "temporal.0.coordinate_frequencies", "temporal.0.phases"}));
   EXPECT_EQ(names(plan.parameter_tensors),
             (std::vector<std::string>{"spatial.0.bottleneck", "spatial.1.bottleneck", "spatial.2.bottleneck",
                                       "spatial.3.bottleneck", "temporal.0.bottleneck", "head", "hyper"}));
@@ -341,6 +343,24 @@ TEST(Plan, ChecksTheSpecFirst) {
   NetworkSpec spec = small(Space::plane, 1, 0, 0, true);
   spec.features = 0;
   EXPECT_THROW(make_plan(spec), UsageError);
+}
+
+TEST(MakePlan, KeepsSignsAndLengthsInPlaceOfStructuredFrequencies) {
+  NetworkSpec spec = small(Space::plane, 2, 1, 0, true);  // 10 features, 3 entries: blocks of 4
+  spec.frequencies = Frequencies::structured;
+  const Plan plan = make_plan(spec);
+  EXPECT_FALSE(plan.layers[0].structured);  // it sees coordinates only
+  ASSERT_TRUE(plan.layers[1].structured);
+  const auto shape = [&](const std::string& name) {
+    for (const TensorInfo& tensor : plan.fixed_tensors) {
+      if (tensor.name == name) return tensor.shape;
+    }
+    return std::vector<std::size_t>{};
+  };
+  EXPECT_EQ(shape("spatial.1.hidden_signs"), (std::vector<std::size_t>{3 * 3, 4}));
+  EXPECT_EQ(shape("spatial.1.hidden_lengths"), (std::vector<std::size_t>{3 * 4}));
+  EXPECT_EQ(shape("spatial.1.coordinate_frequencies"), (std::vector<std::size_t>{2, 10}));
+  EXPECT_TRUE(shape("spatial.1.hidden_frequencies").empty());
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ constexpr int kMaxDegree = 10'000;
 constexpr double kSmallest = 1e-9;
 constexpr double kLargest = 1e9;
 
-// Any positive smoothness that means something: the draw bounds the heavy tails of small ones (features/fourier.cpp), and large ones
-// cannot be told from the squared exponential.
+// Any positive smoothness that means something: the draw bounds the heavy tails of small ones (features/fourier.cpp), and large
+// ones cannot be told from the squared exponential.
 constexpr double kSmallestNu = 1e-3;
 constexpr double kLargestNu = 1e6;
 

@@ -48,7 +48,7 @@ TEST(DefaultSpec, HasTheSettingsThatTrialsFoundGood) {
   EXPECT_EQ(plane.features, 1000);
   EXPECT_EQ(plane.bottleneck, 128);
   EXPECT_TRUE(plane.skip);
-  EXPECT_EQ(plane.frequencies, Frequencies::orthogonal);
+  EXPECT_EQ(plane.frequencies, Frequencies::structured);
   EXPECT_EQ(plane.head_scale, 0.0);
   EXPECT_EQ(plane.spatial.lengthscales, std::vector{0.1});
   EXPECT_EQ(plane.temporal.lengthscales, std::vector{1.0});
@@ -85,7 +85,12 @@ TEST(PaperSpec, IsExperimentOne) {
 
 TEST(CheckSpec, AcceptsTheLimitsThemselves) {
   EXPECT_EQ(refusal(plane_and_time(), [](NetworkSpec& s) { s.features = 1'000'000; }), "");
-  EXPECT_EQ(refusal(plane_and_time(), [](NetworkSpec& s) { s.bottleneck = 100'000; }), "");
+  EXPECT_EQ(refusal(plane_and_time(),
+                    [](NetworkSpec& s) {
+                      s.bottleneck = 100'000;
+                      s.frequencies = Frequencies::orthogonal;
+                    }),
+            "");
   EXPECT_EQ(refusal(plane_and_time(), [](NetworkSpec& s) { s.spatial.layers = 1000; }), "");
   EXPECT_EQ(refusal(plane_and_time(), [](NetworkSpec& s) { s.joint.layers = 3; }), "");
   EXPECT_EQ(refusal(plane_and_time(), [](NetworkSpec& s) { s.spatial.lengthscales = {0.1, 0.4}; }), "");
@@ -149,9 +154,11 @@ TEST(CheckSpec, NamesTheFieldItsValueAndWhatIsAllowed) {
       {plane, [](NetworkSpec& s) { s.spatial.amplitude = -2.0; },
        "spatial.amplitude is -2 but must be between 1e-09 and 1000000000"},
       {plane, [](NetworkSpec& s) { s.spatial.hidden_covariance.nu = 0.0; },
-       "spatial.hidden_covariance.nu is 0 but must be between 0.25 and 100"},
-      {plane, [](NetworkSpec& s) { s.temporal.covariance.nu = 1e6; },
-       "temporal.covariance.nu is 1000000 but must be between 0.25 and 100"},
+       "spatial.hidden_covariance.nu is 0 but must be between 0.001 and 1000000"},
+      {plane, [](NetworkSpec& s) { s.temporal.covariance.nu = 1e7; },
+       "temporal.covariance.nu is 10000000 but must be between 0.001 and 1000000"},
+      {plane, [](NetworkSpec& s) { s.bottleneck = 2049; },
+       "bottleneck is 2049 but structured frequencies take at most 2048: lower it, or use orthogonal ones"},
       {plane, [=](NetworkSpec& s) { s.head_scale = nan; },
        "head_scale is nan but must be 0 (1/sqrt of the head's inputs) or between 1e-09 and 1000000000"},
       {plane, [](NetworkSpec& s) { s.sphere_tail_mass = 0.0; }, "sphere_tail_mass is 0 but must be between 1e-12 and 0.5"},
@@ -181,7 +188,7 @@ TEST(SpecJson, ComesBackTheSameFieldByField) {
 
 TEST(SpecJson, WritesEnumsAsWords) {
   const std::string text = to_json(default_spec(Space::sphere, 3, true));
-  for (const char* word : {"\"space\":\"sphere\"", "\"family\":\"matern\"", "\"frequencies\":\"orthogonal\""}) {
+  for (const char* word : {"\"space\":\"sphere\"", "\"family\":\"matern\"", "\"frequencies\":\"structured\""}) {
     EXPECT_NE(text.find(word), std::string::npos) << text;
   }
 }

@@ -30,20 +30,31 @@ void expect_matches_plain_loop(double tolerance) {
         for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<Real>(std::sin(1.0 + 0.7 * static_cast<double>(i)));
         for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<Real>(std::cos(2.0 + 0.3 * static_cast<double>(i)));
         const auto before = c;
-        Gemm<Real> p{.transpose_a = ta, .transpose_b = tb, .m = m, .n = n, .k = k, .alpha = Real(0.75), .a = a.data(),
-                     .lda = (ta == Transpose::yes ? m : k) + pad, .b = b.data(), .ldb = (tb == Transpose::yes ? k : n) + pad,
-                     .beta = beta, .c = c.data(), .ldc = n + pad};
+        Gemm<Real> p{.transpose_a = ta,
+                     .transpose_b = tb,
+                     .m = m,
+                     .n = n,
+                     .k = k,
+                     .alpha = Real(0.75),
+                     .a = a.data(),
+                     .lda = (ta == Transpose::yes ? m : k) + pad,
+                     .b = b.data(),
+                     .ldb = (tb == Transpose::yes ? k : n) + pad,
+                     .beta = beta,
+                     .c = c.data(),
+                     .ldc = n + pad};
         gemm(p);
         for (std::size_t row = 0; row < m; ++row) {
           for (std::size_t col = 0; col < n; ++col) ASSERT_NEAR(c[row * p.ldc + col], entry(p, before, row, col), tolerance);
-          for (std::size_t col = n; col < n + pad; ++col) ASSERT_EQ(c[row * p.ldc + col], Real(0.5)) << "wrote beyond its columns";
+          for (std::size_t col = n; col < n + pad; ++col)
+            ASSERT_EQ(c[row * p.ldc + col], Real(0.5)) << "wrote beyond its columns";
         }
       }
     }
   }
 }
 
-TEST(Gemm, InFloatMatchesThePlainLoop) { expect_matches_plain_loop<float>(2e-6); }   // 19 terms of size one, 6e-8 each
+TEST(Gemm, InFloatMatchesThePlainLoop) { expect_matches_plain_loop<float>(2e-6); }  // 19 terms of size one, 6e-8 each
 TEST(Gemm, InDoubleMatchesThePlainLoop) { expect_matches_plain_loop<double>(1e-13); }
 
 }  // namespace

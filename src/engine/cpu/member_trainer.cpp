@@ -25,7 +25,8 @@ std::vector<UpdateGroup> update_groups(const Plan& plan, const Recipe& recipe) {
     add(rule, layer.bottleneck, static_cast<std::size_t>(layer.features), static_cast<std::size_t>(layer.outputs));
   }
   if (plan.has_head) {
-    add(UpdateGroup::Rule::adam, plan.head, static_cast<std::size_t>(plan.head_inputs), static_cast<std::size_t>(plan.spec.outputs));
+    add(UpdateGroup::Rule::adam, plan.head, static_cast<std::size_t>(plan.head_inputs),
+        static_cast<std::size_t>(plan.spec.outputs));
   }
   if (recipe.train_lengthscales || recipe.train_amplitudes) {
     add(UpdateGroup::Rule::hyper, plan.hyper, plan.hyperparameters.size(), 1);
@@ -111,10 +112,11 @@ void MemberTrainer::finish_gradient(const Task& task, const GradientSlot& slot) 
   if (std::isfinite(loss_)) return;
   const double factor = rate_multiplier(job_.recipe, task.step, job_.total_steps);
   const bool muon = job_.recipe.optimiser == Optimiser::muon;
-  throw Error(fmt::format("training diverged: the loss of member {} is not finite at step {} of {}, at learning rate {:.3g}{}; lower the "
-                          "rate, lengthen the warm-up, or look for outliers in the values",
-                          member_.index, task.step + 1, job_.total_steps, factor * job_.recipe.rate,
-                          muon ? fmt::format(" (bottlenecks: {:.3g})", factor * job_.recipe.muon_rate) : ""));
+  throw Error(
+      fmt::format("training diverged: the loss of member {} is not finite at step {} of {}, at learning rate {:.3g}{}; lower the "
+                  "rate, lengthen the warm-up, or look for outliers in the values",
+                  member_.index, task.step + 1, job_.total_steps, factor * job_.recipe.rate,
+                  muon ? fmt::format(" (bottlenecks: {:.3g})", factor * job_.recipe.muon_rate) : ""));
 }
 
 void MemberTrainer::update_tensor(const Task& task, const GradientSlot& slot, Scratch& scratch) {
@@ -135,7 +137,8 @@ void MemberTrainer::update_tensor(const Task& task, const GradientSlot& slot, Sc
       scratch.gradient.resize(std::max(scratch.gradient.size(), group.size));
       const std::span gradient(scratch.gradient.data(), group.size);
       sum_slices(slices, job_.decay, weights, gradient);
-      Muon& muon = scratch.muon.try_emplace({group.rows, group.size / group.rows}, group.rows, group.size / group.rows).first->second;
+      Muon& muon =
+          scratch.muon.try_emplace({group.rows, group.size / group.rows}, group.rows, group.size / group.rows).first->second;
       muon.step({.rate = static_cast<float>(factor * job_.recipe.muon_rate),
                  .momentum = static_cast<float>(job_.recipe.muon_momentum),
                  .iterations = job_.recipe.muon_iterations},
@@ -152,7 +155,8 @@ void MemberTrainer::update_hyper(const UpdateGroup& group, std::span<const float
   const double factor = rate_multiplier(job_.recipe, step, job_.total_steps);
   const AdamStep settings = adam_settings(job_.recipe, factor * job_.recipe.hyper_rate, step, 0.0F);
   for (std::size_t i = 0; i < group.size; ++i) {
-    const bool trained = job_.plan().hyperparameters[i].is_lengthscale ? job_.recipe.train_lengthscales : job_.recipe.train_amplitudes;
+    const bool trained =
+        job_.plan().hyperparameters[i].is_lengthscale ? job_.recipe.train_lengthscales : job_.recipe.train_amplitudes;
     if (!trained) continue;
     std::array<const float*, kMaxSlices> entry{};
     for (std::size_t s = 0; s < slices.size(); ++s) entry[s] = slices[s] + i;

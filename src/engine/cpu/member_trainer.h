@@ -58,10 +58,10 @@ struct GradientSlot {
 // Memory of one thread.
 struct Scratch {
   Workspace<float> workspace;
-  std::vector<std::uint64_t> rows;         // indices of a block's observations
-  AlignedVector<float> values;             // [block rows, outputs]
-  AlignedVector<float> weights;            // [block rows]
-  AlignedVector<float> gradient;           // a tensor's, summed over slices
+  std::vector<std::uint64_t> rows;                           // indices of a block's observations
+  AlignedVector<float> values;                               // [block rows, outputs]
+  AlignedVector<float> weights;                              // [block rows]
+  AlignedVector<float> gradient;                             // a tensor's, summed over slices
   std::map<std::pair<std::size_t, std::size_t>, Muon> muon;  // by shape
 
   explicit Scratch(const TrainingJob& job);

@@ -87,7 +87,8 @@ Workspace<Real>::Workspace(const Plan& plan, std::size_t max_rows, Wanted wanted
   head_gradient_.resize(head_input_.size());
   output_gradient_.resize(output_.size());
   feature_gradient_.resize(max_rows * stride_);
-  const bool any_sphere = std::any_of(plan.layers.begin(), plan.layers.end(), [](const LayerPlan& layer) { return layer.sphere; });
+  const bool any_sphere =
+      std::any_of(plan.layers.begin(), plan.layers.end(), [](const LayerPlan& layer) { return layer.sphere; });
   if (any_sphere && wanted.hyper) sphere_feature_.resize(max_rows * stride_);
 }
 
@@ -123,8 +124,15 @@ void forward(const Network<Real>& network, Workspace<Real>& ws, std::size_t rows
     if (layer.structured) {
       hadamard_phase(hadamard_block(network, layer, rows, ws.stride_), ws.layers_[index].input.data(), ws.slope(index));
     } else if (layer.hidden > 0) {
-      gemm(Gemm<Real>{.m = rows, .n = features, .k = at(layer.hidden), .a = ws.layers_[index].input.data(), .lda = at(layer.hidden),
-                      .b = network.fixed + layer.hidden_frequencies, .ldb = features, .c = ws.slope(index), .ldc = ws.stride_});
+      gemm(Gemm<Real>{.m = rows,
+                      .n = features,
+                      .k = at(layer.hidden),
+                      .a = ws.layers_[index].input.data(),
+                      .lda = at(layer.hidden),
+                      .b = network.fixed + layer.hidden_frequencies,
+                      .ldb = features,
+                      .c = ws.slope(index),
+                      .ldc = ws.stride_});
     }
     if (layer.planar()) {
       const bool keep_slope = ws.wanted_.backward && ws.wants_feature_gradient(layer);
@@ -145,13 +153,28 @@ void forward(const Network<Real>& network, Workspace<Real>& ws, std::size_t rows
       legendre_features(legendre_block(network, index, ws.coordinates_.data(), rows, ws.stride_), feature, layer.planar());
     }
     const MatrixView<Real> out = ws.destination(layer, rows);
-    gemm(Gemm<Real>{.m = rows, .n = out.cols, .k = features, .alpha = static_cast<Real>(scales.output), .a = feature,
-                    .lda = ws.stride_, .b = network.parameters + layer.bottleneck, .ldb = out.cols, .c = out.data, .ldc = out.stride});
+    gemm(Gemm<Real>{.m = rows,
+                    .n = out.cols,
+                    .k = features,
+                    .alpha = static_cast<Real>(scales.output),
+                    .a = feature,
+                    .lda = ws.stride_,
+                    .b = network.parameters + layer.bottleneck,
+                    .ldb = out.cols,
+                    .c = out.data,
+                    .ldc = out.stride});
   }
   if (plan.has_head) {
-    gemm(Gemm<Real>{.m = rows, .n = ws.outputs_, .k = at(plan.head_inputs), .alpha = static_cast<Real>(plan.head_scale),
-                    .a = ws.head_input_.data(), .lda = at(plan.head_inputs), .b = network.parameters + plan.head, .ldb = ws.outputs_,
-                    .c = ws.output_.data(), .ldc = ws.outputs_});
+    gemm(Gemm<Real>{.m = rows,
+                    .n = ws.outputs_,
+                    .k = at(plan.head_inputs),
+                    .alpha = static_cast<Real>(plan.head_scale),
+                    .a = ws.head_input_.data(),
+                    .lda = at(plan.head_inputs),
+                    .b = network.parameters + plan.head,
+                    .ldb = ws.outputs_,
+                    .c = ws.output_.data(),
+                    .ldc = ws.outputs_});
   }
 }
 
@@ -160,7 +183,12 @@ template <class Real>
 class BackwardPass {
  public:
   BackwardPass(const Network<Real>& network, Workspace<Real>& ws, std::size_t rows, Real* gradient, bool accumulate)
-      : network_(network), plan_(network.plan), ws_(ws), rows_(rows), gradient_(gradient), beta_(accumulate ? Real(1) : Real(0)),
+      : network_(network),
+        plan_(network.plan),
+        ws_(ws),
+        rows_(rows),
+        gradient_(gradient),
+        beta_(accumulate ? Real(1) : Real(0)),
         hyper_(plan_.hyperparameters.size(), 0.0) {}
 
   void run() {
@@ -181,13 +209,30 @@ class BackwardPass {
     const std::size_t inputs = at(plan_.head_inputs);
     const std::size_t outputs = ws_.outputs_;
     const auto scale = static_cast<Real>(plan_.head_scale);
-    gemm(Gemm<Real>{.transpose_b = Transpose::yes, .m = rows_, .n = inputs, .k = outputs, .alpha = scale,
-                    .a = ws_.output_gradient_.data(), .lda = outputs, .b = network_.parameters + plan_.head, .ldb = outputs,
-                    .c = ws_.head_gradient_.data(), .ldc = inputs});
+    gemm(Gemm<Real>{.transpose_b = Transpose::yes,
+                    .m = rows_,
+                    .n = inputs,
+                    .k = outputs,
+                    .alpha = scale,
+                    .a = ws_.output_gradient_.data(),
+                    .lda = outputs,
+                    .b = network_.parameters + plan_.head,
+                    .ldb = outputs,
+                    .c = ws_.head_gradient_.data(),
+                    .ldc = inputs});
     if (gradient_ == nullptr) return;
-    gemm(Gemm<Real>{.transpose_a = Transpose::yes, .m = inputs, .n = outputs, .k = rows_, .alpha = scale,
-                    .a = ws_.head_input_.data(), .lda = inputs, .b = ws_.output_gradient_.data(), .ldb = outputs, .beta = beta_,
-                    .c = gradient_ + plan_.head, .ldc = outputs});
+    gemm(Gemm<Real>{.transpose_a = Transpose::yes,
+                    .m = inputs,
+                    .n = outputs,
+                    .k = rows_,
+                    .alpha = scale,
+                    .a = ws_.head_input_.data(),
+                    .lda = inputs,
+                    .b = ws_.output_gradient_.data(),
+                    .ldb = outputs,
+                    .beta = beta_,
+                    .c = gradient_ + plan_.head,
+                    .ldc = outputs});
   }
 
   void layer(std::size_t index) {
@@ -195,15 +240,32 @@ class BackwardPass {
     const MatrixView<const Real> out_gradient = ws_.destination_gradient(layer, rows_);
     const auto scale = static_cast<Real>(network_.scales.layers[index].output);
     if (gradient_ != nullptr) {
-      gemm(Gemm<Real>{.transpose_a = Transpose::yes, .m = at(layer.features), .n = out_gradient.cols, .k = rows_, .alpha = scale,
-                      .a = ws_.feature(index), .lda = ws_.stride_, .b = out_gradient.data, .ldb = out_gradient.stride, .beta = beta_,
-                      .c = gradient_ + layer.bottleneck, .ldc = out_gradient.cols});
+      gemm(Gemm<Real>{.transpose_a = Transpose::yes,
+                      .m = at(layer.features),
+                      .n = out_gradient.cols,
+                      .k = rows_,
+                      .alpha = scale,
+                      .a = ws_.feature(index),
+                      .lda = ws_.stride_,
+                      .b = out_gradient.data,
+                      .ldb = out_gradient.stride,
+                      .beta = beta_,
+                      .c = gradient_ + layer.bottleneck,
+                      .ldc = out_gradient.cols});
     }
     if (!ws_.wants_feature_gradient(layer)) return;
     Real* feature_gradient = ws_.feature_gradient_.data();
-    gemm(Gemm<Real>{.transpose_b = Transpose::yes, .m = rows_, .n = at(layer.features), .k = out_gradient.cols, .alpha = scale,
-                    .a = out_gradient.data, .lda = out_gradient.stride, .b = network_.parameters + layer.bottleneck,
-                    .ldb = out_gradient.cols, .c = feature_gradient, .ldc = ws_.stride_});
+    gemm(Gemm<Real>{.transpose_b = Transpose::yes,
+                    .m = rows_,
+                    .n = at(layer.features),
+                    .k = out_gradient.cols,
+                    .alpha = scale,
+                    .a = out_gradient.data,
+                    .lda = out_gradient.stride,
+                    .b = network_.parameters + layer.bottleneck,
+                    .ldb = out_gradient.cols,
+                    .c = feature_gradient,
+                    .ldc = ws_.stride_});
     double sphere_share = 0;
     if (layer.sphere) sphere_share = sphere(index);
     if (ws_.wanted_.hyper && layer.planar()) {
@@ -247,9 +309,16 @@ class BackwardPass {
       if (layer.structured) {
         hadamard_gradient(hadamard_block(network_, layer, rows_, ws_.stride_), phase_gradient, memory.input_gradient.data());
       } else {
-        gemm(Gemm<Real>{.transpose_b = Transpose::yes, .m = rows_, .n = at(layer.hidden), .k = features, .a = phase_gradient,
-                        .lda = ws_.stride_, .b = network_.fixed + layer.hidden_frequencies, .ldb = features,
-                        .c = memory.input_gradient.data(), .ldc = at(layer.hidden)});
+        gemm(Gemm<Real>{.transpose_b = Transpose::yes,
+                        .m = rows_,
+                        .n = at(layer.hidden),
+                        .k = features,
+                        .a = phase_gradient,
+                        .lda = ws_.stride_,
+                        .b = network_.fixed + layer.hidden_frequencies,
+                        .ldb = features,
+                        .c = memory.input_gradient.data(),
+                        .ldc = at(layer.hidden)});
       }
       if (ws_.wanted_.hyper) {
         // u is proportional to 1 / lengthscale: dL / d log(l) = -sum u * du.
@@ -259,9 +328,17 @@ class BackwardPass {
       }
     }
     if (layer.coordinates > 0 && (ws_.wanted_.coordinates || ws_.wanted_.hyper)) {
-      gemm(Gemm<Real>{.transpose_b = Transpose::yes, .m = rows_, .n = at(layer.coordinates), .k = features, .a = phase_gradient,
-                      .lda = ws_.stride_, .b = network_.fixed + layer.coordinate_frequencies, .ldb = features, .beta = 1,
-                      .c = ws_.scaled_gradient_.data() + layer.first_coordinate, .ldc = at(plan_.coordinates)});
+      gemm(Gemm<Real>{.transpose_b = Transpose::yes,
+                      .m = rows_,
+                      .n = at(layer.coordinates),
+                      .k = features,
+                      .a = phase_gradient,
+                      .lda = ws_.stride_,
+                      .b = network_.fixed + layer.coordinate_frequencies,
+                      .ldb = features,
+                      .beta = 1,
+                      .c = ws_.scaled_gradient_.data() + layer.first_coordinate,
+                      .ldc = at(plan_.coordinates)});
     }
   }
 

@@ -73,9 +73,7 @@ class Workspace {
   };
 
   std::size_t coordinate_count() const { return static_cast<std::size_t>(plan_.coordinates); }
-  bool wants_feature_gradient(const LayerPlan& layer) const {
-    return layer.hidden > 0 || wanted_.coordinates || wanted_.hyper;
-  }
+  bool wants_feature_gradient(const LayerPlan& layer) const { return layer.hidden > 0 || wanted_.coordinates || wanted_.hyper; }
   Real* feature(std::size_t layer) { return layers_[wanted_.backward ? layer : 0].feature.data(); }
   Real* slope(std::size_t layer) { return layers_[wanted_.backward ? layer : 0].slope.data(); }
   // Where a layer's output goes (u of the next layer, the head's input or the output), and its gradient comes from.

@@ -144,7 +144,8 @@ TEST_P(GradientCheck, OfEveryTrainedNumberMatchesFiniteDifferences) {
   double largest = 0;
   for (const TensorInfo& tensor : problem.plan().parameter_tensors) {
     for (std::size_t i = tensor.offset; i < tensor.offset + tensor.size(); ++i) {
-      ASSERT_NEAR(gradient[i], problem.difference(problem.parameters[i]), tolerance(gradient[i])) << tensor.name << "[" << i - tensor.offset << "]";
+      ASSERT_NEAR(gradient[i], problem.difference(problem.parameters[i]), tolerance(gradient[i]))
+          << tensor.name << "[" << i - tensor.offset << "]";
       largest = std::max(largest, std::abs(gradient[i]));
     }
   }
@@ -210,7 +211,8 @@ TEST_P(GradientCheck, FloatAgreesWithDouble) {
   backward(network, ws, rows, gradient.data(), false);
   // Phases reach tens of turns: 6e-8 of that, through a few layers.
   EXPECT_NEAR(loss, expected_loss, 1e-4 * (1 + expected_loss));
-  const double scale = std::abs(*std::max_element(expected.begin(), expected.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
+  const double scale =
+      std::abs(*std::max_element(expected.begin(), expected.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }));
   for (std::size_t i = 0; i < gradient.size(); ++i) ASSERT_NEAR(gradient[i], expected[i], 1e-3 * scale) << i;
 }
 
@@ -242,7 +244,8 @@ TEST(Backward, AddsToTheGradientWhenAsked) {
   std::copy(problem.coordinates.begin(), problem.coordinates.end(), ws.coordinates(Problem::kRows).data);
   forward(network, ws, Problem::kRows);
   const MatrixView<const double> target(problem.values.data(), Problem::kRows, 1);
-  loss_and_gradient<double>({}, ws.output(Problem::kRows), target, problem.weights, 1.0 / Problem::kRows, ws.output_gradient(Problem::kRows));
+  loss_and_gradient<double>({}, ws.output(Problem::kRows), target, problem.weights, 1.0 / Problem::kRows,
+                            ws.output_gradient(Problem::kRows));
   std::vector<double> twice(resolver.plan().parameter_size, 0.0);
   backward(network, ws, Problem::kRows, twice.data(), false);
   backward(network, ws, Problem::kRows, twice.data(), true);

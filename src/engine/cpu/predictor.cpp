@@ -93,7 +93,7 @@ void predict(const Ensemble& ensemble, MatrixView<const float> coordinates, cons
         if (!out.members.empty()) {
           for (std::size_t row = 0; row < rows; ++row) std::copy_n(members.row(row), columns, out.members.row(first + row));
         }
-        moments(members, outputs, first, out);
+        if (!out.mean.empty() || !out.variance.empty()) moments(members, outputs, first, out);
       });
 }
 

@@ -31,10 +31,11 @@ dnnl_dim_t dim(std::size_t size) { return static_cast<dnnl_dim_t>(size); }
 
 void gemm_on_all_threads(const Gemm<float>& p, int threads) {
   const OpenMpThreads only(threads);
-  const dnnl_status_t status = dnnl_sgemm(letter(p.transpose_a), letter(p.transpose_b), dim(p.m), dim(p.n), dim(p.k), p.alpha, p.a,
-                                          dim(p.lda), p.b, dim(p.ldb), p.beta, p.c, dim(p.ldc));
+  const dnnl_status_t status = dnnl_sgemm(letter(p.transpose_a), letter(p.transpose_b), dim(p.m), dim(p.n), dim(p.k), p.alpha,
+                                          p.a, dim(p.lda), p.b, dim(p.ldb), p.beta, p.c, dim(p.ldc));
   if (status != dnnl_success) {
-    throw Error(fmt::format("oneDNN refused the product [{},{}] x [{},{}] with status {}", p.m, p.k, p.k, p.n, static_cast<int>(status)));
+    throw Error(
+        fmt::format("oneDNN refused the product [{},{}] x [{},{}] with status {}", p.m, p.k, p.k, p.n, static_cast<int>(status)));
   }
 }
 

@@ -36,7 +36,10 @@ std::optional<std::size_t> StepScheduler::member_to_begin(std::optional<std::siz
 
 void StepScheduler::begin_step(std::size_t member) {
   MemberWork& work = members_[member];
-  work = {.step = work.step, .under_way = true, .stage = Stage::gradient, .tasks = work_.gradient_tasks(work.step),
+  work = {.step = work.step,
+          .under_way = true,
+          .stage = Stage::gradient,
+          .tasks = work_.gradient_tasks(work.step),
           .slot = free_slots_.back()};
   free_slots_.pop_back();
 }

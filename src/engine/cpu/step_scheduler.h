@@ -27,17 +27,18 @@ struct Task {
 class StepScheduler {
  public:
   struct Work {
-    std::vector<std::uint64_t> first_step;                         // [members] steps already taken
-    std::uint64_t until_step;                                      // where every member ends
-    std::size_t threads;                                           // members under way at once, and slots
+    std::vector<std::uint64_t> first_step;                          // [members] steps already taken
+    std::uint64_t until_step;                                       // where every member ends
+    std::size_t threads;                                            // members under way at once, and slots
     std::function<std::size_t(std::uint64_t step)> gradient_tasks;  // number of slices of that step
-    std::size_t update_tasks;                                      // number of tensors
+    std::size_t update_tasks;                                       // number of tensors
   };
   explicit StepScheduler(Work work);
 
   // Waits for a task that can run now; none: there is nothing left to do. `last` is the member the thread worked on before.
   std::optional<Task> next(std::optional<std::size_t> last);
-  // Marks a task as done. True for the one that completes its stage: its thread then finishes the stage and calls open_next_stage.
+  // Marks a task as done. True for the one that completes its stage: its thread then finishes the stage and calls
+  // open_next_stage.
   bool complete(const Task& task);
   void open_next_stage(const Task& task);
 

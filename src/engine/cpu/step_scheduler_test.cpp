@@ -17,7 +17,11 @@ constexpr std::size_t kUpdates = 3;
 std::size_t slices_of(std::uint64_t step) { return step % 4 == 3 ? 1 : 4; }  // every fourth batch is short
 
 StepScheduler::Work work_for(std::vector<std::uint64_t> first_step, std::uint64_t until, std::size_t threads) {
-  return {.first_step = std::move(first_step), .until_step = until, .threads = threads, .gradient_tasks = slices_of, .update_tasks = kUpdates};
+  return {.first_step = std::move(first_step),
+          .until_step = until,
+          .threads = threads,
+          .gradient_tasks = slices_of,
+          .update_tasks = kUpdates};
 }
 
 // Runs everything on several threads and checks the order of each member's tasks as they are done.

@@ -1,0 +1,55 @@
+// A recipe as JSON. The keys are the fields' names; enums are words; a beta that is not given is null.
+
+#include "drift/recipe.h"
+#include "network/json_fields.h"
+
+namespace drift {
+
+constexpr auto enum_words(LossKind) {
+  return std::array{EnumWord<LossKind>{"squared", LossKind::squared}, EnumWord<LossKind>{"huber", LossKind::huber}};
+}
+
+constexpr auto enum_words(Optimiser) {
+  return std::array{EnumWord<Optimiser>{"adam", Optimiser::adam}, EnumWord<Optimiser>{"muon", Optimiser::muon}};
+}
+
+constexpr auto enum_words(Schedule) {
+  return std::array{EnumWord<Schedule>{"constant", Schedule::constant}, EnumWord<Schedule>{"cosine", Schedule::cosine}};
+}
+
+template <class Self>
+requires ConstOrNot<Self, Recipe>
+void visit_fields(Self& self, auto&& field) {
+  field("loss", self.loss);
+  field("huber_delta", self.huber_delta);
+  field("noise_sd", self.noise_sd);
+  field("beta", self.beta);
+  field("optimiser", self.optimiser);
+  field("rate", self.rate);
+  field("muon_rate", self.muon_rate);
+  field("adam_beta1", self.adam_beta1);
+  field("adam_beta2", self.adam_beta2);
+  field("adam_epsilon", self.adam_epsilon);
+  field("muon_momentum", self.muon_momentum);
+  field("muon_iterations", self.muon_iterations);
+  field("schedule", self.schedule);
+  field("warmup_steps", self.warmup_steps);
+  field("epochs", self.epochs);
+  field("batch", self.batch);
+  field("train_lengthscales", self.train_lengthscales);
+  field("train_amplitudes", self.train_amplitudes);
+  field("hyper_rate", self.hyper_rate);
+}
+
+std::string to_json(const Recipe& recipe) {
+  check(recipe);  // JSON has no infinities
+  return write_json(recipe).dump();
+}
+
+Recipe recipe_from_json(const std::string& text) {
+  const Recipe recipe = JsonReader("recipe").parse<Recipe>(text);
+  check(recipe);
+  return recipe;
+}
+
+}  // namespace drift
