@@ -48,7 +48,7 @@ DemoField make_grid(const drift::SyntheticField& truth) {
   field.spacing_km = kGridKm;
   const double edge_km = parallel_radius_km(kSouthDeg) + 1.5 * kGridKm;
   const auto half = static_cast<int>(std::ceil(edge_km / kGridKm));
-  field.side = static_cast<std::size_t>(2 * half + 1);
+  field.side = 2 * static_cast<std::size_t>(half) + 1;
   std::vector<drift::UnitVector> points;
   for (int row = -half; row <= half; ++row) {
     for (int column = -half; column <= half; ++column) {

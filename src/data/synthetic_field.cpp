@@ -26,7 +26,8 @@ constexpr double kPi = std::numbers::pi;
 constexpr double kDegree = kPi / 180.0;
 constexpr std::size_t kBlock = 256;  // points evaluated together: their sums stay in the nearest cache
 
-enum WaveSet { kBasin, kMiddle, kFine, kMiddleMask, kFineMask, kRidges };
+// Sets of waves, each with numbers of its own.
+constexpr int kBasin = 0, kMiddle = 1, kFine = 2, kMiddleMask = 3, kFineMask = 4, kRidges = 5;
 
 // cos(2 pi turns) for |turns| < 2^50, error below 1e-11. No branches, no calls: the compiler makes vectors of it.
 inline double cos_turns(double turns) {

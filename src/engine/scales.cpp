@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace drift {
 namespace {
@@ -16,7 +17,7 @@ const LayerPlan* first_spherical(const Plan& plan) {
 
 }  // namespace
 
-ScaleResolver::ScaleResolver(const Plan& plan) : plan_(plan) {
+ScaleResolver::ScaleResolver(Plan plan) : plan_(std::move(plan)) {
   // Every spherical part of a network has the spatial chain's covariance and lengthscale.
   if (const LayerPlan* layer = first_spherical(plan_)) {
     drawn_.emplace(layer->sphere_covariance, plan_.hyperparameters[at(layer->sphere_lengthscale)].value,

@@ -24,7 +24,7 @@ struct Scales {
 
 class ScaleResolver {
  public:
-  explicit ScaleResolver(const Plan& plan);
+  explicit ScaleResolver(Plan plan);
 
   // `fixed` and `parameters` are a member's arrays, in any precision.
   template <class Real>

@@ -18,6 +18,8 @@ class FileDescriptor {
     std::swap(value_, other.value_);
     return *this;
   }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
   ~FileDescriptor() { close(); }
 
   int get() const { return value_; }

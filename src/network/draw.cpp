@@ -44,7 +44,7 @@ void draw_planar(const Plan& plan, const LayerPlan& layer, const RandomKey& key,
   const std::size_t features = static_cast<std::size_t>(layer.features);
   if (layer.structured) return draw_hadamard(layer, key, fixed);
   const std::size_t hidden = static_cast<std::size_t>(layer.hidden) * features;
-  const std::size_t dimensions = static_cast<std::size_t>(layer.hidden + layer.coordinates);
+  const std::size_t dimensions = static_cast<std::size_t>(layer.hidden) + static_cast<std::size_t>(layer.coordinates);
   std::vector<float> frequencies(dimensions * features);
   draw_fourier({layer.covariance, plan.spec.frequencies, key}, {frequencies.data(), dimensions, features},
                {fixed.data() + layer.phases, features});

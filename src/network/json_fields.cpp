@@ -8,7 +8,7 @@ namespace drift {
 namespace {
 
 // Settings are a few kilobytes; a text far beyond that is not worth parsing.
-constexpr std::size_t kMaxText = 256 * 1024;
+constexpr std::size_t kMaxText = std::size_t{256} << 10;
 constexpr std::size_t kLongestShown = 80;  // characters of what a user wrote, in a message
 
 // What a value is, briefly: nested ones by their type alone, since printing them would recurse as deep as they are nested.

@@ -83,7 +83,7 @@ class JsonReader {
   void read(const Json& json, const std::string& where, T& value) const {
     if (!json.is_object()) refuse(where, "an object", json);
     std::vector<std::string_view> known;
-    visit_fields(value, [&](const char* key, auto&) { known.push_back(key); });
+    visit_fields(value, [&](const char* key, auto&) { known.emplace_back(key); });
     check_keys(json, where, known);
     visit_fields(value, [&](const char* key, auto& field) {
       read(json.find(key).value(), where.empty() ? key : where + "." + key, field);

@@ -24,7 +24,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "safetensors is little-endian: a big-endian machine must swap bytes");
 
 constexpr std::uint64_t kLengthBytes = 8;
-constexpr std::uint64_t kMaxHeader = 64 * 1024 * 1024;
+constexpr std::uint64_t kMaxHeader = std::uint64_t{64} << 20;
 constexpr std::size_t kDataAlignment = 64;  // bytes
 
 // Bytes of an entry, 0 for a type that safetensors does not have.

@@ -63,7 +63,7 @@ std::string to_json(const NetworkSpec& spec) {
 }
 
 NetworkSpec network_spec_from_json(const std::string& text) {
-  const NetworkSpec spec = JsonReader("network spec").parse<NetworkSpec>(text);
+  NetworkSpec spec = JsonReader("network spec").parse<NetworkSpec>(text);
   check(spec);
   return spec;
 }

@@ -47,7 +47,7 @@ std::string to_json(const Recipe& recipe) {
 }
 
 Recipe recipe_from_json(const std::string& text) {
-  const Recipe recipe = JsonReader("recipe").parse<Recipe>(text);
+  Recipe recipe = JsonReader("recipe").parse<Recipe>(text);
   check(recipe);
   return recipe;
 }

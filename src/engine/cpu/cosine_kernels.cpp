@@ -2,6 +2,7 @@
 // turns-inl.h has the mathematics. Vectors run along features; four rows go together, so that frequencies and phases are
 // loaded once for the four.
 
+#include <algorithm>
 #include <numbers>
 
 #include "engine/cpu/kernels.h"
@@ -86,7 +87,7 @@ class CosineRows {
   std::size_t first_row_;
   FloatVector amplitude_;
   FloatVector slope_amplitude_;
-  FloatVector coordinates_[kRows][kCoordinates > 0 ? kCoordinates : 1];
+  FloatVector coordinates_[kRows][std::max(kCoordinates, 1)];
 };
 
 // The few rows left over share one variant for all numbers of coordinates: every variant is compiled for every instruction set.

@@ -130,41 +130,41 @@ class FeatureColumn {
     degree = lanes.load(block.degrees + feature);
     scale = lanes.load(block.scales + feature);
     odd = odd_sign_bit(degree);
-    middle = hn::Add(degree, set(0.5));
-    const FloatVector least_sine = hn::Div(set(kLeastArgument), middle);
-    least_squared_sine = hn::IfThenElse(hn::Ge(degree, set(kLeastExpandedDegree)), hn::Mul(least_sine, least_sine), set(2));
+    middle_ = hn::Add(degree, set(0.5));
+    const FloatVector least_sine = hn::Div(set(kLeastArgument), middle_);
+    least_squared_sine_ = hn::IfThenElse(hn::Ge(degree, set(kLeastExpandedDegree)), hn::Mul(least_sine, least_sine), set(2));
     for (int m = 0; m + 1 < kTerms; ++m) {
       const double numerator = (m + 0.5) * (m + 0.5) / (2 * (m + 1));  // of h_{m+1} / (2 h_m)
-      half_ratio[m] = hn::Div(set(numerator), hn::Add(degree, set(m + 1.5)));
+      half_ratio_[m] = hn::Div(set(numerator), hn::Add(degree, set(m + 1.5)));
     }
     // C_n / sqrt(2), by DLMF 5.11.14 in N = n + 3/4: error 3e-8 from degree 8 on.
     const FloatVector inverse = hn::Div(set(1), hn::Add(degree, set(0.75)));
     const FloatVector inverse2 = hn::Mul(inverse, inverse);
     const FloatVector series = hn::MulAdd(hn::MulAdd(set(21.0 / 8192), inverse2, set(-1.0 / 64)), inverse2, set(1));
-    amplitude = hn::Mul(hn::Mul(set(0.7978845608028654), scale), hn::Mul(hn::Sqrt(inverse), series));
+    amplitude_ = hn::Mul(hn::Mul(set(0.7978845608028654), scale), hn::Mul(hn::Sqrt(inverse), series));
   }
 
   // Whether every lane is of low degree.
   HWY_INLINE bool is_low() const { return hn::AllTrue(FloatTag(), hn::Lt(degree, set(kLeastExpandedDegree))); }
 
   // Where the expansion holds; elsewhere `expand` gives anything.
-  HWY_INLINE FloatMask may_expand(FloatVector squared_sine) const { return hn::Ge(squared_sine, least_squared_sine); }
+  HWY_INLINE FloatMask may_expand(FloatVector squared_sine) const { return hn::Ge(squared_sine, least_squared_sine_); }
 
   // scale P_n, by the expansion.
   HWY_INLINE FloatVector expand(const Chord& c, FloatVector squared_sine) const {
     const FloatVector inverse_sine = hn::Div(set(1), hn::Sqrt(squared_sine));
     const FloatVector cotangent = hn::Mul(hn::NegMulAdd(c.squared, set(0.5), set(1)), inverse_sine);
-    FloatVector re = hn::Add(half_ratio[kTerms - 2], set(1));
-    FloatVector im = hn::Neg(hn::Mul(half_ratio[kTerms - 2], cotangent));
+    FloatVector re = hn::Add(half_ratio_[kTerms - 2], set(1));
+    FloatVector im = hn::Neg(hn::Mul(half_ratio_[kTerms - 2], cotangent));
     for (int m = kTerms - 3; m >= 0; --m) {
       const FloatVector turned_re = hn::MulAdd(cotangent, im, re);  // (1 - i cot t) times the sum so far
       const FloatVector turned_im = hn::NegMulAdd(cotangent, re, im);
-      re = hn::MulAdd(half_ratio[m], turned_re, set(1));
-      im = hn::Mul(half_ratio[m], turned_im);
+      re = hn::MulAdd(half_ratio_[m], turned_re, set(1));
+      im = hn::Mul(half_ratio_[m], turned_im);
     }
     const Turn alpha(reduced_phase(c.squared));
     const FloatVector oscillation = hn::NegMulAdd(alpha.sine(), im, hn::Mul(alpha.cosine(), re));
-    const FloatVector value = hn::Mul(hn::Mul(amplitude, hn::Sqrt(inverse_sine)), oscillation);
+    const FloatVector value = hn::Mul(hn::Mul(amplitude_, hn::Sqrt(inverse_sine)), oscillation);
     return hn::Xor(value, hn::And(c.sign, odd));
   }
 
@@ -181,14 +181,14 @@ class FeatureColumn {
                                 -1.5751805e-6f, 4.4622577e-6f, -1.4101138e-6f, 3.1225085e-7f};
     const FloatVector turns = hn::Mul(polynomial(kTurns, squared_chord), hn::Sqrt(squared_chord));
     const FloatVector eighth = set(0.125);
-    const FloatVector whole = hn::Round(hn::MulSub(middle, turns, eighth));
-    return hn::Sub(hn::MulSub(middle, turns, whole), eighth);
+    const FloatVector whole = hn::Round(hn::MulSub(middle_, turns, eighth));
+    return hn::Sub(hn::MulSub(middle_, turns, whole), eighth);
   }
 
-  FloatVector middle;                  // n + 1/2
-  FloatVector least_squared_sine;      // for the expansion; 2, out of reach, for low degrees
-  FloatVector half_ratio[kTerms - 1];  // h_{m+1} / (2 h_m)
-  FloatVector amplitude;               // scale C_n / sqrt(2)
+  FloatVector middle_;                  // n + 1/2
+  FloatVector least_squared_sine_;      // for the expansion; 2, out of reach, for low degrees
+  FloatVector half_ratio_[kTerms - 1];  // h_{m+1} / (2 h_m)
+  FloatVector amplitude_;               // scale C_n / sqrt(2)
 };
 
 // Elements that want the recurrence, from wherever they are, gathered until they fill a group of vectors.
