@@ -3,51 +3,20 @@
 // accounts for.
 
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <random>
 #include <string>
 
+#include "core/counting_memory.h"
 #include "drift/ensemble.h"
 #include "drift/error.h"
 #include "network/plan.h"
 #include "network/scratch_folder.h"
-
-namespace {
-
-std::atomic<std::ptrdiff_t> live_bytes{0};
-std::atomic<std::ptrdiff_t> peak_bytes{0};
-
-void* counted(void* pointer) {
-  const auto now = live_bytes += static_cast<std::ptrdiff_t>(::malloc_usable_size(pointer));
-  std::ptrdiff_t peak = peak_bytes;
-  while (now > peak && !peak_bytes.compare_exchange_weak(peak, now)) {
-  }
-  return pointer;
-}
-
-}  // namespace
-
-// For the whole test program: counts what is held. The array and nothrow forms come here too.
-void* operator new(std::size_t size) {
-  void* pointer = std::malloc(size == 0 ? 1 : size);
-  if (pointer == nullptr) throw std::bad_alloc();
-  return counted(pointer);
-}
-void operator delete(void* pointer) noexcept {
-  if (pointer == nullptr) return;
-  live_bytes -= static_cast<std::ptrdiff_t>(::malloc_usable_size(pointer));
-  std::free(pointer);
-}
-void operator delete(void* pointer, std::size_t) noexcept { operator delete(pointer); }
 
 namespace drift {
 namespace {
@@ -96,20 +65,9 @@ class Damage {
 
   void try_loading(const std::string& bytes) {
     write_bytes(path_, bytes);
-    const std::ptrdiff_t before = live_bytes;
-    peak_bytes = before;
-    try {
-      const Model model = load_model(path_);
-      ++loaded_;
-      expect_valid(model);
-    } catch (const Error& error) {
-      ++refused_;
-      EXPECT_TRUE(std::string(error.what()).starts_with(path_.string() + ": ")) << error.what();
-    } catch (const std::exception& error) {
-      ADD_FAILURE() << "not a drift::Error: " << error.what();
-    }
+    const std::ptrdiff_t held = counting_memory::peak_during([&] { load(); });
     // The plan of a network of 3000 layers takes a few megabytes, a spectrum of 10,000 degrees less than one.
-    EXPECT_LT(peak_bytes - before, static_cast<std::ptrdiff_t>(20 * bytes.size() + 16'000'000));
+    EXPECT_LT(held, static_cast<std::ptrdiff_t>(20 * bytes.size() + 16'000'000));
   }
 
   // The good header with `text` in place of bytes [begin, begin + length), its length field mended.
@@ -123,6 +81,19 @@ class Damage {
   }
 
  private:
+  void load() {
+    try {
+      const Model model = load_model(path_);
+      ++loaded_;
+      expect_valid(model);
+    } catch (const Error& error) {
+      ++refused_;
+      EXPECT_TRUE(std::string(error.what()).starts_with(path_.string() + ": ")) << error.what();
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << "not a drift::Error: " << error.what();
+    }
+  }
+
   ScratchFolder folder_;
   std::filesystem::path path_;
   std::string good_;

@@ -52,6 +52,14 @@ TEST(BenchTrain, PutsTheSpheresFirstLayerBesideThePlanes) {
   EXPECT_EQ(report["network"], "spherical");
 }
 
+TEST(BenchTrain, HoldsTenMembersAndAMillionObservationsInUnder700Megabytes) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers take memory of their own";
+#endif
+  const nlohmann::json report = report_of("bench train --observations 1160000 --members 10 --batch 1024");
+  EXPECT_LT(report["peak_rss_mb"].get<double>(), 700.0);
+}
+
 TEST(BenchPredict, ReportsPointsAndPointsTimesMembers) {
   const nlohmann::json report = report_of("bench predict --points 500 --members 3");
   expect_common_keys(report);
