@@ -90,7 +90,7 @@ void stage(std::size_t n, std::size_t half, float* x) {
 // Any n, in memory aligned to a cache line.
 void transform(const Transform8& transform8, std::size_t n, float* x) {
   std::size_t half = n / 2;
-  for (; half >= std::max<std::size_t>(kInRegisters, 1); half /= 2) stage(n, half, x);
+  for (; half >= kInRegisters; half /= 2) stage(n, half, x);
   if (2 * half != kInRegisters) {
     for (; half >= 1; half /= 2) stage(n, half, x);
     return;
