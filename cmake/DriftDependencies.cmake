@@ -6,6 +6,8 @@ find_package(nlohmann_json REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 find_package(PNG REQUIRED)
+find_package(PROJ REQUIRED CONFIG)
+find_package(ZLIB REQUIRED)
 
 # Single-precision matrix products: oneDNN, or CBLAS where it is missing. (oneDNN's own CMake package on Debian also asks for
 # OpenCL, which drift does not use; its library and header are enough.)

@@ -7,12 +7,13 @@
 
 namespace drift {
 
-// Point observations, a column each; all columns are equally long.
+// Point observations, a column each. Columns are equally long; those that the data do not have are empty.
 struct Observations {
   std::vector<double> lon_deg;
   std::vector<double> lat_deg;
   std::vector<double> time_days;       // since an epoch of the data's own
   std::vector<double> value;           // in the data's own unit
+  std::vector<float> sigma;            // > 0, standard deviation of the value's error, in its unit
   std::vector<std::int32_t> track;     // the pass it belongs to: pole to pole, numbered through all platforms
   std::vector<std::uint8_t> platform;  // index into platform_names
   std::vector<std::string> platform_names;

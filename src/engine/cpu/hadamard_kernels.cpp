@@ -87,24 +87,6 @@ void stage(std::size_t n, std::size_t half, float* x) {
   }
 }
 
-// Any n, in memory aligned to a cache line.
-void transform(const Transform8& transform8, std::size_t n, float* x) {
-  std::size_t half = n / 2;
-  for (; half >= kInRegisters; half /= 2) stage(n, half, x);
-  if (2 * half != kInRegisters) {
-    for (; half >= 1; half /= 2) stage(n, half, x);
-    return;
-  }
-  for (std::size_t first = 0; first < n; first += kInRegisters) {
-    Vector v[8];
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < 8; ++i) v[i] = hn::Load(Tag(), x + first + i * kLanes);
-    transform8(v);
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < 8; ++i) hn::Store(v[i], Tag(), x + first + i * kLanes);
-  }
-}
-
 // x *= factor, from memory.
 HWY_INLINE void scale8(const float* factor, Vector (&x)[8]) {
 #pragma GCC unroll 8
@@ -119,6 +101,22 @@ HWY_INLINE void load8(const float* from, Vector (&x)[8]) {
 HWY_INLINE void store8(const Vector (&x)[8], float* to) {
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < 8; ++i) hn::StoreU(x[i], Tag(), to + i * kLanes);
+}
+
+// Any n.
+void transform(const Transform8& transform8, std::size_t n, float* x) {
+  std::size_t half = n / 2;
+  for (; half >= kInRegisters; half /= 2) stage(n, half, x);
+  if (2 * half != kInRegisters) {
+    for (; half >= 1; half /= 2) stage(n, half, x);
+    return;
+  }
+  for (std::size_t first = 0; first < n; first += kInRegisters) {
+    Vector v[8];
+    load8(x + first, v);
+    transform8(v);
+    store8(v, x + first);
+  }
 }
 
 // H D_3 H D_2 H D_1 x times the lengths, [n] -> [n].

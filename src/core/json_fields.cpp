@@ -1,4 +1,4 @@
-#include "network/json_fields.h"
+#include "core/json_fields.h"
 
 #include <algorithm>
 
@@ -74,6 +74,11 @@ void JsonReader::read(const Json& json, const std::string& where, std::optional<
 void JsonReader::read(const Json& json, const std::string& where, double& value) const {
   if (!json.is_number()) refuse(where, "a number", json);
   value = json.get<double>();
+}
+
+void JsonReader::read(const Json& json, const std::string& where, std::string& value) const {
+  if (!json.is_string()) refuse(where, "text", json);
+  value = json.get<std::string>();
 }
 
 void JsonReader::read(const Json& json, const std::string& where, std::vector<double>& value) const {

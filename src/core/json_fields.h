@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -109,7 +110,15 @@ class JsonReader {
   void read(const Json& json, const std::string& where, std::size_t& value) const;
   void read(const Json& json, const std::string& where, double& value) const;
   void read(const Json& json, const std::string& where, std::optional<double>& value) const;  // null: none
+  void read(const Json& json, const std::string& where, std::string& value) const;
   void read(const Json& json, const std::string& where, std::vector<double>& value) const;
+  template <std::size_t count>
+  void read(const Json& json, const std::string& where, std::array<double, count>& value) const {
+    std::vector<double> numbers;
+    read(json, where, numbers);
+    if (numbers.size() != count) refuse(where, fmt::format("an array of {} numbers", count).c_str(), json);
+    std::copy(numbers.begin(), numbers.end(), value.begin());
+  }
 
   std::string subject_;
 };
