@@ -1,0 +1,200 @@
+// The text goes through a window of fixed size. Whole rows in it are cut into chunks, which threads turn into columns side by
+// side; the columns are then put together in the chunks' order. The bounds of chunks depend on the text alone, and so does the
+// result.
+
+#include "data/csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "core/threads.h"
+#include "data/csv_chunk.h"
+#include "data/csv_field.h"
+#include "data/csv_header.h"
+#include "data/csv_rows.h"
+#include "data/csv_source.h"
+#include "drift/error.h"
+
+namespace drift {
+namespace {
+
+template <class Number>
+void append(std::vector<Number>& to, const std::vector<Number>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+[[noreturn]] void fail_too_long(const CsvSource& source, std::size_t window) {
+  source.fail(source.text().data(), fmt::format("a row of more than {} bytes begins here; is a quote left open?", window));
+}
+
+// Passes over a byte-order mark, blank lines and comments; then the window begins with the header.
+void skip_to_header(CsvSource& source, const CsvSizes& sizes) {
+  source.fill();
+  if (source.text().empty()) source.fail("is empty");
+  if (source.text().starts_with("\xEF\xBB\xBF")) source.consume(3);
+  for (;;) {
+    if (source.text().find('\n') == std::string_view::npos) source.fill();
+    const std::string_view text = source.text();
+    const std::size_t line_end = text.find('\n');
+    if (text.empty()) source.fail("has no header: there is nothing in it but blank lines and comments");
+    if (line_end == std::string_view::npos) fail_too_long(source, sizes.window);
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first < line_end && text[first] != '#') return;
+    source.consume(line_end + 1);
+  }
+}
+
+// The header's row; what follows a quote that is left open belongs to it.
+std::string_view header_row(CsvSource& source, const CsvSizes& sizes) {
+  skip_to_header(source, sizes);
+  if (first_row(source.text()) == 0) source.fill();
+  const std::size_t length = first_row(source.text());
+  if (length == 0 && !source.at_end()) fail_too_long(source, sizes.window);
+  const std::string_view header = length == 0 ? source.text() : source.text().substr(0, length);
+  if (header.find('\0') != std::string_view::npos) {
+    source.fail("is not a table of text: its first line has zero bytes in it; save it as UTF-8");
+  }
+  return header;
+}
+
+// Consumes the header.
+CsvLayout read_layout(CsvSource& source, const std::string& file, const CsvOptions& options, const CsvSizes& sizes) {
+  const std::string_view header = header_row(source, sizes);
+  CsvLayout layout;
+  layout.separator = options.separator == '\0' ? detect_separator(header) : options.separator;
+  std::vector<CsvField> fields;
+  try {
+    const CsvRowScanner scanner(layout.separator);
+    std::size_t count = 0;
+    scanner.scan(header.data(), header.data() + header.size(), fields, count);
+    fields.resize(count);
+    scanner.scan(header.data(), header.data() + header.size(), fields, count);
+  } catch (const CsvProblem& problem) {
+    source.fail(problem.at, problem.message);
+  }
+  double ignored = 0.0;
+  const auto is_number = [&](const CsvField& field) { return parse_number(field.text, ignored) == CsvParsed::good; };
+  if (std::all_of(fields.begin(), fields.end(), is_number)) {
+    source.fail(header.data(), "no header: this line is all numbers; put one with the columns' names before it, without #");
+  }
+  for (const CsvField& field : fields) layout.names.push_back(field.unescaped());
+  assign_roles(file, options.columns, layout);
+  source.consume(header.size());
+  return layout;
+}
+
+class Assembly {
+ public:
+  Assembly(const CsvSource& source, const CsvLayout& layout) : source_(source), layout_(layout) {}
+
+  // Chunks must come in the file's order, while their text is in the window.
+  void add(const CsvChunk& chunk) {
+    check_times(chunk);
+    if (chunk.problem) source_.fail(chunk.problem->at, chunk.problem->message);
+    rows_ += chunk.rows;
+    for (std::size_t role = 0; role < kCsvRoles; ++role) missing_[role] += chunk.missing[role];
+    const Observations& from = chunk.observations;
+    append(observations_.lon_deg, from.lon_deg);
+    append(observations_.lat_deg, from.lat_deg);
+    append(observations_.time_days, from.time_days);
+    append(observations_.value, from.value);
+    append(observations_.sigma, from.sigma);
+    const std::vector<std::size_t> tracks = numbers_of(chunk.tracks, tracks_);
+    for (const std::int32_t track : from.track) {
+      observations_.track.push_back(static_cast<std::int32_t>(tracks[static_cast<std::size_t>(track)]));
+    }
+    const std::vector<std::size_t> platforms = numbers_of(chunk.platforms, platforms_);
+    if (platforms_.labels().size() > kMostPlatforms) {
+      source_.fail(fmt::format("column \"{}\" has more than {} different platforms; is it the right column?",
+                               layout_.name_of(CsvRole::platform), kMostPlatforms));
+    }
+    for (const std::uint8_t platform : from.platform) {
+      observations_.platform.push_back(static_cast<std::uint8_t>(platforms[platform]));
+    }
+  }
+
+  CsvReading finish() && {
+    CsvReading reading;
+    reading.report.rows = rows_;
+    reading.report.kept = observations_.size();
+    for (std::size_t role = 0; role < kCsvRoles; ++role) {
+      if (missing_[role] == 0) continue;
+      reading.report.rejected.push_back(
+          {fmt::format("nothing in column \"{}\"", layout_.name_of(static_cast<CsvRole>(role))), missing_[role]});
+    }
+    reading.report.columns = columns_in_use(layout_);
+    reading.report.on_plane = layout_.on_plane;
+    reading.report.iso_times = iso_times_;
+    reading.observations = std::move(observations_);
+    reading.observations.platform_names = platforms_.labels();
+    return reading;
+  }
+
+ private:
+  // All of a file's times are of one kind.
+  void check_times(const CsvChunk& chunk) {
+    const char *const iso = chunk.first_iso_time, *const number = chunk.first_number_time;
+    const bool both_here = iso != nullptr && number != nullptr;
+    if ((number_times_ && iso != nullptr) || (!iso_times_ && both_here && number < iso)) {
+      source_.fail(iso, fmt::format("a date in column \"{}\", which holds numbers before", layout_.name_of(CsvRole::time)));
+    }
+    if ((iso_times_ && number != nullptr) || both_here) {
+      source_.fail(number, fmt::format("a number in column \"{}\", which holds dates before", layout_.name_of(CsvRole::time)));
+    }
+    iso_times_ = iso_times_ || iso != nullptr;
+    number_times_ = number_times_ || number != nullptr;
+  }
+
+  static std::vector<std::size_t> numbers_of(const CsvLabels& chunk, CsvLabels& file) {
+    std::vector<std::size_t> numbers;
+    for (const std::string& label : chunk.labels()) numbers.push_back(file.number_of(label));
+    return numbers;
+  }
+
+  const CsvSource& source_;
+  const CsvLayout& layout_;
+  Observations observations_;
+  CsvLabels tracks_, platforms_;
+  std::size_t rows_ = 0;
+  std::array<std::size_t, kCsvRoles> missing_ = {};
+  bool iso_times_ = false, number_times_ = false;
+};
+
+void read_chunks(const std::vector<std::string_view>& pieces, const CsvLayout& layout, int threads,
+                 std::vector<CsvChunk>& chunks) {
+  if (chunks.size() < pieces.size()) chunks.resize(pieces.size());
+  std::atomic<std::size_t> next{0};
+  run_on_threads(std::min(threads, static_cast<int>(pieces.size())), [&](int) {
+    for (std::size_t i = next++; i < pieces.size(); i = next++) chunks[i].read(pieces[i], layout);
+  });
+}
+
+}  // namespace
+
+CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options) { return read_csv(path, options, {}); }
+
+CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options, const CsvSizes& sizes) {
+  if (options.threads < 0) throw UsageError(fmt::format("read_csv: threads is {}; it must be zero or more", options.threads));
+  if (options.separator != '\0' && std::string_view("\"\r\n#").find(options.separator) != std::string_view::npos) {
+    throw UsageError("read_csv: a quote, a line end or # cannot separate fields");
+  }
+  const int threads = options.threads > 0 ? options.threads : available_threads();
+  CsvSource source(path, sizes.window);
+  const CsvLayout layout = read_layout(source, path.string(), options, sizes);
+  Assembly assembly(source, layout);
+  std::vector<CsvChunk> chunks;
+  for (source.fill(); !source.text().empty(); source.fill()) {
+    const std::string_view text = source.text();
+    const std::string_view rows = source.at_end() ? text : text.substr(0, whole_rows(text));
+    if (rows.empty()) fail_too_long(source, sizes.window);
+    const std::vector<std::string_view> pieces = cut_at_rows(rows, sizes.chunk);
+    read_chunks(pieces, layout, threads, chunks);
+    for (std::size_t i = 0; i < pieces.size(); ++i) assembly.add(chunks[i]);
+    source.consume(rows.size());
+  }
+  return std::move(assembly).finish();
+}
+
+}  // namespace drift

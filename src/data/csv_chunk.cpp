@@ -1,0 +1,193 @@
+#include "data/csv_chunk.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "data/csv_field.h"
+
+namespace drift {
+namespace {
+
+// One row's numbers, before it is known whether all are there.
+struct Row {
+  std::array<double, kCsvRoles> numbers = {};  // of the roles that are numbers
+  std::string_view track, platform;
+};
+
+class ChunkReader {
+ public:
+  ChunkReader(const CsvLayout& layout, CsvChunk& chunk)
+      : layout_(layout), chunk_(chunk), scanner_(layout.separator), fields_(layout.names.size()) {}
+
+  void read(std::string_view rows) {
+    const char* const end = rows.data() + rows.size();
+    for (const char* row = rows.data(); row != end;) {
+      std::size_t count = 0;
+      const char* const next = scanner_.scan(row, end, fields_, count);
+      if (count != 0) {
+        if (count != fields_.size()) {
+          throw CsvProblem{row, fmt::format("{} field{} but the header has {}", count, count == 1 ? "" : "s", fields_.size())};
+        }
+        read_row();
+      }
+      row = next;
+    }
+  }
+
+ private:
+  const CsvField& field(CsvRole role) const { return fields_[layout_.column_of(role)]; }
+
+  [[noreturn]] void fail(CsvRole role, const std::string& message) const {
+    const std::string_view text = field(role).text;
+    throw CsvProblem{text.data(),
+                     fmt::format("\"{}\" in column \"{}\" {}", excerpt(text), excerpt(layout_.name_of(role)), message)};
+  }
+
+  void read_row() {
+    ++chunk_.rows;
+    Row row;
+    for (std::size_t i = 0; i < kCsvRoles; ++i) {
+      const auto role = static_cast<CsvRole>(i);
+      if (layout_.has(role) && !read_field(role, row)) {
+        ++chunk_.missing[i];
+        return;
+      }
+    }
+    keep(row);
+  }
+
+  // False where there is no value.
+  bool read_field(CsvRole role, Row& row) {
+    double& number = row.numbers[static_cast<std::size_t>(role)];
+    switch (role) {
+      case CsvRole::time:
+        return read_time(number);
+      case CsvRole::track:
+        return read_label(role, track_text_, row.track);
+      case CsvRole::platform:
+        return read_label(role, platform_text_, row.platform);
+      default:
+        if (!read_number(role, number)) return false;
+        check_range(role, number);
+        return true;
+    }
+  }
+
+  bool read_number(CsvRole role, double& number) const {
+    switch (parse_number(field(role).text, number)) {
+      case CsvParsed::good:
+        return true;
+      case CsvParsed::missing:
+        return false;
+      case CsvParsed::not_finite:
+        fail(role, "is not a finite number");
+      default:
+        fail(role, role == CsvRole::time ? "is neither a number nor a time like 2020-01-31T12:00:00Z" : "is not a number");
+    }
+  }
+
+  bool read_time(double& number) {
+    const std::string_view text = field(CsvRole::time).text;
+    const bool iso = looks_like_date(text);
+    if (iso && !parse_iso_time(text, number)) fail(CsvRole::time, "is not a time like 2020-01-31T12:00:00Z");
+    if (!iso && !read_number(CsvRole::time, number)) return false;
+    const char*& first = iso ? chunk_.first_iso_time : chunk_.first_number_time;
+    if (first == nullptr) first = text.data();
+    return true;
+  }
+
+  bool read_label(CsvRole role, std::string& unescaped, std::string_view& label) const {
+    const CsvField& text = field(role);
+    label = text.text;
+    if (text.escaped) label = unescaped = text.unescaped();
+    return !is_missing(label);
+  }
+
+  void check_range(CsvRole role, double& number) const {
+    if (role == CsvRole::lon && !layout_.on_plane) {
+      if (!(number >= -180.0 && number <= 360.0)) fail(role, "is not a longitude: they lie between -180 and 360 degrees");
+      if (number >= 180.0) number -= 360.0;
+    } else if (role == CsvRole::lat && !layout_.on_plane) {
+      if (!(std::abs(number) <= 90.0)) fail(role, "is not a latitude: they lie between -90 and 90 degrees");
+    } else if (role == CsvRole::sigma) {
+      const bool good = number <= std::numeric_limits<float>::max() && static_cast<float>(number) > 0.0f;
+      if (!good) fail(role, "is not a standard deviation: it must be more than zero and fit single precision");
+    }
+  }
+
+  void keep(const Row& row) {
+    const auto number = [&](CsvRole role) { return row.numbers[static_cast<std::size_t>(role)]; };
+    Observations& to = chunk_.observations;
+    to.lon_deg.push_back(number(CsvRole::lon));
+    to.lat_deg.push_back(number(CsvRole::lat));
+    to.value.push_back(number(CsvRole::value));
+    if (layout_.has(CsvRole::time)) to.time_days.push_back(number(CsvRole::time));
+    if (layout_.has(CsvRole::sigma)) to.sigma.push_back(static_cast<float>(number(CsvRole::sigma)));
+    if (layout_.has(CsvRole::platform)) to.platform.push_back(platform_number(row.platform));
+    if (layout_.has(CsvRole::track)) {
+      scratch_.assign(row.platform).append(1, '\0').append(row.track);
+      to.track.push_back(static_cast<std::int32_t>(chunk_.tracks.number_of(scratch_)));
+    }
+  }
+
+  std::uint8_t platform_number(std::string_view label) {
+    const std::size_t number = chunk_.platforms.number_of(label);
+    if (number >= kMostPlatforms) {
+      fail(CsvRole::platform, fmt::format("is one platform more than {}; is it the right column?", kMostPlatforms));
+    }
+    return static_cast<std::uint8_t>(number);
+  }
+
+  const CsvLayout& layout_;
+  CsvChunk& chunk_;
+  CsvRowScanner scanner_;
+  std::vector<CsvField> fields_;
+  std::string track_text_, platform_text_, scratch_;
+};
+
+void clear(Observations& observations) {
+  observations.lon_deg.clear();
+  observations.lat_deg.clear();
+  observations.time_days.clear();
+  observations.value.clear();
+  observations.sigma.clear();
+  observations.track.clear();
+  observations.platform.clear();
+}
+
+}  // namespace
+
+std::size_t CsvLabels::number_of(std::string_view label) {
+  if (last_ < labels_.size() && labels_[last_] == label) return last_;
+  const auto found = numbers_.find(label);
+  if (found != numbers_.end()) return last_ = found->second;
+  last_ = labels_.size();
+  labels_.emplace_back(label);
+  numbers_.emplace(label, last_);
+  return last_;
+}
+
+void CsvLabels::clear() {
+  numbers_.clear();
+  labels_.clear();
+}
+
+void CsvChunk::read(std::string_view text, const CsvLayout& layout) {
+  clear(observations);  // keeps the memory for the next piece
+  tracks.clear();
+  platforms.clear();
+  rows = 0;
+  missing = {};
+  first_iso_time = first_number_time = nullptr;
+  problem.reset();
+  try {
+    ChunkReader(layout, *this).read(text);
+  } catch (CsvProblem& found) {
+    problem = std::move(found);
+  }
+}
+
+}  // namespace drift

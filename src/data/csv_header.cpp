@@ -1,0 +1,153 @@
+#include "data/csv_header.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+
+#include "data/csv_field.h"
+#include "drift/error.h"
+#include "drift/nearest_name.h"
+
+namespace drift {
+namespace {
+
+struct RoleNames {
+  const char* option;  // in CsvColumns
+  std::string CsvColumns::*wanted;
+  std::vector<std::string_view> usual;  // names, in lower case
+  bool required;
+};
+
+const RoleNames kLon = {"lon", &CsvColumns::lon, {"lon", "longitude", "lon_deg"}, true};
+const RoleNames kLat = {"lat", &CsvColumns::lat, {"lat", "latitude", "lat_deg"}, true};
+const RoleNames kX = {"x", &CsvColumns::x, {"x", "easting"}, true};
+const RoleNames kY = {"y", &CsvColumns::y, {"y", "northing"}, true};
+const RoleNames kTime = {"time", &CsvColumns::time, {"time", "date", "datetime", "t", "time_days"}, false};
+const RoleNames kValue = {"value", &CsvColumns::value, {"value"}, true};
+const RoleNames kSigma = {"sigma", &CsvColumns::sigma, {"sigma", "sd", "error", "uncertainty"}, false};
+const RoleNames kTrack = {"track", &CsvColumns::track, {"track", "pass", "cycle_pass"}, false};
+const RoleNames kPlatform = {"platform", &CsvColumns::platform, {"platform", "satellite", "mission"}, false};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+// "Longitude [degrees]" is "longitude".
+std::string without_unit(std::string_view name) {
+  name = name.substr(0, name.find_first_of("(["));
+  while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+  return lower(name);
+}
+
+class RoleFinder {
+ public:
+  RoleFinder(const std::string& file, const CsvColumns& wanted, const std::vector<std::string>& names)
+      : file_(file), wanted_(wanted), names_(names), claimed_(names.size(), false) {
+    for (const RoleNames* role : {&kLon, &kLat, &kX, &kY, &kTime, &kValue, &kSigma, &kTrack, &kPlatform}) {
+      const std::string& name = wanted.*role->wanted;
+      if (!name.empty() && name != kNoCsvColumn) claimed_[named(*role, name)] = true;
+    }
+  }
+
+  bool is_wanted(const RoleNames& role) const { return !(wanted_.*role.wanted).empty(); }
+  bool can_guess(const RoleNames& role) const { return !guesses(role).empty(); }
+
+  std::size_t find(const RoleNames& role) const {
+    const std::string& name = wanted_.*role.wanted;
+    if (name == kNoCsvColumn && role.required) fail("the option '{}' is \"{}\", but that column is needed", role.option, name);
+    if (name == kNoCsvColumn) return kNoColumn;
+    if (!name.empty()) return named(role, name);
+    const std::vector<std::size_t> found = guesses(role);
+    if (found.size() == 1) return found.front();
+    if (found.empty() && !role.required) return kNoColumn;
+    if (found.empty()) {
+      fail("no column is called {}; name the right one with the option '{}'", fmt::join(role.usual, " or "), role.option);
+    }
+    fail("both \"{}\" and \"{}\" could be the {}; name the right one with the option '{}'{}", names_[found[0]], names_[found[1]],
+         role.option, role.option, role.required ? "" : fmt::format(", or \"{}\" for none", kNoCsvColumn));
+  }
+
+  template <class... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> text, Args&&... args) const {
+    std::vector<std::string> shown;
+    for (const std::string& name : names_) shown.push_back(fmt::format("\"{}\"", excerpt(name)));
+    throw UsageError(
+        fmt::format("{}: {}. Its columns are {}", file_, fmt::format(text, std::forward<Args>(args)...), fmt::join(shown, ", ")));
+  }
+
+ private:
+  // The column that the caller named.
+  std::size_t named(const RoleNames& role, const std::string& name) const {
+    std::vector<std::size_t> same, alike;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (names_[i] == name) same.push_back(i);
+      if (lower(names_[i]) == lower(name)) alike.push_back(i);
+    }
+    const std::vector<std::size_t>& found = same.empty() ? alike : same;
+    if (found.size() == 1) return found.front();
+    if (found.size() > 1) fail("{} columns are called \"{}\" (the option '{}')", found.size(), name, role.option);
+    const std::vector<std::string_view> known(names_.begin(), names_.end());
+    fail("no column \"{}\" (the option '{}'); the nearest name is \"{}\"", name, role.option, excerpt(nearest_name(name, known)));
+  }
+
+  std::vector<std::size_t> guesses(const RoleNames& role) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const std::string name = without_unit(names_[i]);
+      if (!claimed_[i] && std::find(role.usual.begin(), role.usual.end(), name) != role.usual.end()) found.push_back(i);
+    }
+    return found;
+  }
+
+  const std::string& file_;
+  const CsvColumns& wanted_;
+  const std::vector<std::string>& names_;
+  std::vector<bool> claimed_;  // by an option, so not to be guessed for another role
+};
+
+}  // namespace
+
+char detect_separator(std::string_view header) {
+  constexpr std::array<char, 3> kSeparators = {',', ';', '\t'};
+  std::array<std::size_t, 3> counts = {};
+  bool quoted = false;
+  for (const char c : header) {
+    quoted = quoted != (c == '"');
+    for (std::size_t i = 0; i < kSeparators.size(); ++i) counts[i] += static_cast<std::size_t>(!quoted && c == kSeparators[i]);
+  }
+  const auto most = std::max_element(counts.begin(), counts.end());
+  return *most == 0 ? ' ' : kSeparators[static_cast<std::size_t>(most - counts.begin())];
+}
+
+void assign_roles(const std::string& file, const CsvColumns& wanted, CsvLayout& layout) {
+  const RoleFinder finder(file, wanted, layout.names);
+  const bool wants_degrees = finder.is_wanted(kLon) || finder.is_wanted(kLat);
+  const bool wants_plane = finder.is_wanted(kX) || finder.is_wanted(kY);
+  if (wants_degrees && wants_plane) finder.fail("the options give both lon or lat and x or y; a position is one or the other");
+  const bool can_guess_plane = finder.can_guess(kX) || finder.can_guess(kY);
+  layout.on_plane = wants_plane || (!wants_degrees && can_guess_plane && !finder.can_guess(kLon) && !finder.can_guess(kLat));
+  const std::array<const RoleNames*, kCsvRoles> roles = {
+      layout.on_plane ? &kX : &kLon, layout.on_plane ? &kY : &kLat, &kTime, &kValue, &kSigma, &kTrack, &kPlatform};
+  for (std::size_t role = 0; role < kCsvRoles; ++role) layout.column[role] = finder.find(*roles[role]);
+}
+
+CsvColumns columns_in_use(const CsvLayout& layout) {
+  const auto name = [&](CsvRole role) { return layout.has(role) ? layout.name_of(role) : std::string(); };
+  CsvColumns columns;
+  (layout.on_plane ? columns.x : columns.lon) = name(CsvRole::lon);
+  (layout.on_plane ? columns.y : columns.lat) = name(CsvRole::lat);
+  columns.time = name(CsvRole::time);
+  columns.value = name(CsvRole::value);
+  columns.sigma = name(CsvRole::sigma);
+  columns.track = name(CsvRole::track);
+  columns.platform = name(CsvRole::platform);
+  return columns;
+}
+
+}  // namespace drift

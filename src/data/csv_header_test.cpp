@@ -1,0 +1,100 @@
+#include "data/csv_header.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "drift/error.h"
+
+namespace drift {
+namespace {
+
+using testing::HasSubstr;
+
+CsvLayout layout_of(std::vector<std::string> names, const CsvColumns& wanted = {}) {
+  CsvLayout layout;
+  layout.names = std::move(names);
+  assign_roles("f.csv", wanted, layout);
+  return layout;
+}
+
+std::string refusal(std::vector<std::string> names, const CsvColumns& wanted = {}) {
+  try {
+    layout_of(std::move(names), wanted);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+TEST(DetectSeparator, TakesTheCommonestOutsideQuotes) {
+  EXPECT_EQ(detect_separator("lon,lat,value\n"), ',');
+  EXPECT_EQ(detect_separator("lon;lat;value\n"), ';');
+  EXPECT_EQ(detect_separator("lon\tlat\tsea level\n"), '\t');
+  EXPECT_EQ(detect_separator("lon lat   value\n"), ' ');
+  EXPECT_EQ(detect_separator("time (UTC, ISO);lon;lat\n"), ';');
+  EXPECT_EQ(detect_separator("\"a,b,c,d\";lon;lat\n"), ';');
+}
+
+TEST(Roles, AreGuessedFromUsualNamesInAnyCaseWithOrWithoutUnits) {
+  const CsvLayout layout =
+      layout_of({"Mission", "PASS", "DateTime", "id", "Latitude (deg)", "LON [degrees_east]", "Value", "Uncertainty"});
+  EXPECT_FALSE(layout.on_plane);
+  EXPECT_EQ(layout.column, (std::array<std::size_t, kCsvRoles>{5, 4, 2, 6, 7, 1, 0}));
+}
+
+TEST(Roles, OfTimeSigmaTrackAndPlatformMayBeAbsent) {
+  EXPECT_EQ(layout_of({"lon", "lat", "value"}).column,
+            (std::array<std::size_t, kCsvRoles>{0, 1, kNoColumn, 2, kNoColumn, kNoColumn, kNoColumn}));
+}
+
+TEST(Roles, OfThePlaneAreTakenWhereThereAreNoDegreesOrWhereAskedFor) {
+  EXPECT_TRUE(layout_of({"x", "y", "value"}).on_plane);
+  EXPECT_TRUE(layout_of({"Easting", "Northing", "value"}).on_plane);
+  const CsvLayout degrees = layout_of({"x", "y", "lon", "lat", "value"});
+  EXPECT_FALSE(degrees.on_plane);
+  EXPECT_EQ(degrees.column_of(CsvRole::lon), 2u);
+  const CsvLayout plane = layout_of({"lon", "lat", "x", "y", "value"}, {.x = "x"});
+  EXPECT_TRUE(plane.on_plane);
+  EXPECT_EQ(plane.column_of(CsvRole::lat), 3u);
+  EXPECT_EQ(columns_in_use(plane).y, "y");
+  EXPECT_EQ(columns_in_use(plane).lat, "");
+  EXPECT_THAT(refusal({"lon", "lat", "x", "y", "value"}, {.lon = "lon", .y = "y"}), HasSubstr("both lon or lat and x or y"));
+}
+
+TEST(Roles, GivenByOptionsWinOverGuesses) {
+  const CsvLayout layout = layout_of({"lon", "lat", "value", "SSH", "error"}, {.value = "ssh", .sigma = kNoCsvColumn});
+  EXPECT_EQ(layout.column_of(CsvRole::value), 3u);
+  EXPECT_FALSE(layout.has(CsvRole::sigma));
+  // A column that an option takes is not guessed for another role.
+  EXPECT_FALSE(layout_of({"lon", "lat", "error"}, {.value = "error"}).has(CsvRole::sigma));
+  // Case decides where nothing else does.
+  EXPECT_EQ(layout_of({"lon", "lat", "SSH", "ssh"}, {.value = "ssh"}).column_of(CsvRole::value), 3u);
+}
+
+TEST(Roles, MissingListTheColumnsAndTheOption) {
+  EXPECT_EQ(
+      refusal({"lon", "lat", "ssh"}),
+      "f.csv: no column is called value; name the right one with the option 'value'. Its columns are \"lon\", \"lat\", \"ssh\"");
+  EXPECT_THAT(refusal({"lon", "value"}),
+              HasSubstr("no column is called lat or latitude or lat_deg; name the right one with the option 'lat'"));
+  EXPECT_THAT(refusal({"a", "b"}), HasSubstr("the option 'lon'"));
+  EXPECT_THAT(refusal({"lon", "lat", "value"}, {.value = kNoCsvColumn}), HasSubstr("is needed"));
+}
+
+TEST(Roles, AmbiguousNameBothColumnsAndTheOption) {
+  EXPECT_EQ(
+      refusal({"date", "time", "lon", "lat", "value"}),
+      "f.csv: both \"date\" and \"time\" could be the time; name the right one with the option 'time', or \"-\" for none. Its "
+      "columns are \"date\", \"time\", \"lon\", \"lat\", \"value\"");
+  EXPECT_THAT(refusal({"lon", "longitude", "lat", "value"}), HasSubstr("the option 'lon'. Its"));
+  EXPECT_THAT(refusal({"lon", "lat", "ssh", "ssh"}, {.value = "ssh"}), HasSubstr("2 columns are called \"ssh\""));
+}
+
+TEST(Roles, MisspeltAreOfferedTheNearestName) {
+  EXPECT_EQ(
+      refusal({"lon", "lat", "ssha"}, {.value = "shha"}),
+      "f.csv: no column \"shha\" (the option 'value'); the nearest name is \"ssha\". Its columns are \"lon\", \"lat\", \"ssha\"");
+}
+
+}  // namespace
+}  // namespace drift

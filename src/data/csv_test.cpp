@@ -1,0 +1,280 @@
+#include "data/csv.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "data/csv_testing.h"
+#include "drift/error.h"
+
+namespace drift {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// The message, with FILE for the file's path.
+std::string refusal(std::string_view text, const CsvOptions& options = {}, const CsvSizes& sizes = {}) {
+  const CsvFile file(text);
+  try {
+    read_csv(file.path(), options, sizes);
+  } catch (const Error& error) {
+    std::string message = error.what();
+    const std::size_t at = message.find(file.path().string());
+    return at == std::string::npos ? message : message.replace(at, file.path().string().size(), "FILE");
+  }
+  return "not refused";
+}
+
+// Rows of every kind: quoted labels with line ends, separators and quotes in them, missing values, interleaved tracks.
+std::string varied_table(int rows) {
+  std::string text = "note,lon,lat,time,value,sd,pass,satellite\n";
+  for (int i = 0; i < rows; ++i) {
+    text += fmt::format("\"line {}\nwith \"\"quotes\"\", and\r\nmore\",{},{},2020-01-{:02}T00:00:00Z,{},0.5,\"p\n{}\",{}\n", i,
+                        (i * 7) % 360, i % 90, 1 + i % 28, i % 11 == 3 ? std::string("NA") : fmt::format("{:.3f}", i * 0.1),
+                        (i / 5) % 13, i % 3 == 0 ? "\"S\"\"3\"\"A\"" : "C2");
+  }
+  return text;
+}
+
+TEST(ReadCsv, ReadsEveryRole) {
+  const CsvReading reading = read_text(
+      "lon,lat,time,value,sigma,track,platform\n"
+      "10.5,-20.25,1950-01-02T12:00:00Z,3.125,0.5,12,S3A\n"
+      "11,21,1950-01-03,-4,0.25,12,S3B\n"
+      "12,22,1950-01-04,5,2,12,S3A\n");
+  const Observations& read = reading.observations;
+  EXPECT_THAT(read.lon_deg, ElementsAre(10.5, 11, 12));
+  EXPECT_THAT(read.lat_deg, ElementsAre(-20.25, 21, 22));
+  EXPECT_THAT(read.time_days, ElementsAre(1.5, 2, 3));
+  EXPECT_THAT(read.value, ElementsAre(3.125, -4, 5));
+  EXPECT_THAT(read.sigma, ElementsAre(0.5f, 0.25f, 2.0f));
+  EXPECT_THAT(read.track, ElementsAre(0, 1, 0));  // pass 12 of two platforms is two tracks
+  EXPECT_THAT(read.platform, ElementsAre(0, 1, 0));
+  EXPECT_THAT(read.platform_names, ElementsAre("S3A", "S3B"));
+  EXPECT_EQ(reading.report.rows, 3u);
+  EXPECT_EQ(reading.report.kept, 3u);
+  EXPECT_TRUE(reading.report.rejected.empty());
+  EXPECT_TRUE(reading.report.iso_times);
+  EXPECT_EQ(reading.report.columns.sigma, "sigma");
+}
+
+TEST(ReadCsv, LeavesColumnsEmptyThatTheFileDoesNotHave) {
+  const CsvReading reading = read_text("lon,lat,ssh\n1,2,3\n", {.columns = {.value = "ssh"}});
+  EXPECT_THAT(reading.observations.value, ElementsAre(3));
+  EXPECT_TRUE(reading.observations.time_days.empty());
+  EXPECT_TRUE(reading.observations.sigma.empty());
+  EXPECT_TRUE(reading.observations.track.empty());
+  EXPECT_TRUE(reading.observations.platform.empty());
+  EXPECT_TRUE(reading.observations.platform_names.empty());
+}
+
+TEST(ReadCsv, TakesNumbersForTimesAsTheyAre) {
+  const CsvReading reading = read_text("lon,lat,t,value\n1,2,20200131,3\n1,2,-0.5,3\n");
+  EXPECT_THAT(reading.observations.time_days, ElementsAre(20200131, -0.5));
+  EXPECT_FALSE(reading.report.iso_times);
+}
+
+TEST(ReadCsv, FindsTheSeparator) {
+  const CsvReading comma = read_text("lon,lat,value\n1,2,3\n-4,5.5,6\n");
+  for (const char* text :
+       {"lon;lat;value\n1;2;3\n-4;5.5;6\n", "lon\tlat\tvalue\n1\t2\t3\n-4\t5.5\t6\n", "lon lat value\n1 2 3\n-4 5.5 6\n",
+        "  lon   lat  value \n   1  \t 2   3  \n\n -4 5.5 6\r\n", "lon , lat , value\n 1 , 2 ,3\n-4, 5.5, 6 \n",
+        "\"lon\" \"lat\" \"value\"\n\"1\"  2 \"3\"\n-4 \"5.5\"\t6\n"}) {
+    SCOPED_TRACE(text);
+    expect_same(read_text(text), comma);
+  }
+  EXPECT_THAT(read_text("lon|lat|value\n1|2|3\n", {.separator = '|'}).observations.value, ElementsAre(3));
+}
+
+TEST(ReadCsv, TakesQuotedFields) {
+  const CsvReading reading = read_text(
+      "\"lon\",\"lat\",\"value\",\"note, long\",\"platform\"\n"
+      "\"1\",\"2\",\"3\",\"a,b\nc \"\"d\"\"\", \"Jason \"\"3\"\"\" \n"
+      "4,5,6,\"\",Jason \n");
+  EXPECT_THAT(reading.observations.value, ElementsAre(3, 6));
+  EXPECT_THAT(reading.observations.platform_names, ElementsAre("Jason \"3\"", "Jason"));
+}
+
+TEST(ReadCsv, PassesOverMarksCommentsBlankLinesAndCarriageReturns) {
+  const CsvReading plain = read_text("lon,lat,value\n1,2,3\n4,5,6\n");
+  expect_same(read_text("\xEF\xBB\xBFlon,lat,value\r\n1,2,3\r\n4,5,6\r\n"), plain);
+  expect_same(read_text("# it's a \"comment\n\n  # 1,2,3\nlon,lat,value\n\n1,2,3\n   \n4,5,6"), plain);
+  expect_same(read_text("\xEF\xBB\xBF# comment\r\n\r\nlon,lat,value\r\n1,2,3\r\n\r\n4,5,6\r\n\r\n"), plain);
+}
+
+TEST(ReadCsv, CountsRowsWithoutAValueByTheFirstColumnThatLacksOne) {
+  const CsvReading reading = read_text(
+      "lon,lat,time,value\n"
+      ",2,1,3\nNA,2,1,3\n1,nan,1,3\n1,2,null,3\n1,2,1,NaN\n1,2,1,\nNA,NA,NA,NA\n1,2,1,3\n");
+  EXPECT_EQ(reading.report.rows, 8u);
+  EXPECT_EQ(reading.report.kept, 1u);
+  EXPECT_EQ(reading.observations.size(), 1u);
+  ASSERT_EQ(reading.report.rejected.size(), 4u);
+  EXPECT_EQ(reading.report.rejected[0].reason, "nothing in column \"lon\"");
+  EXPECT_EQ(reading.report.rejected[0].rows, 3u);
+  EXPECT_EQ(reading.report.rejected[1].rows, 1u);
+  EXPECT_EQ(reading.report.rejected[2].rows, 1u);
+  EXPECT_EQ(reading.report.rejected[3].reason, "nothing in column \"value\"");
+  EXPECT_EQ(reading.report.rejected[3].rows, 2u);
+}
+
+TEST(ReadCsv, BringsLongitudesToPlusMinus180) {
+  const CsvReading reading = read_text("lon,lat,value\n0,0,1\n179.5,0,1\n180,0,1\n-180,0,1\n359.75,90,1\n360,-90,1\n");
+  EXPECT_THAT(reading.observations.lon_deg, ElementsAre(0, 179.5, -180, -180, -0.25, 0));
+}
+
+TEST(ReadCsv, TakesThePlaneAsItIs) {
+  const CsvReading reading = read_text("x,y,value\n-2500000,1200,1\n");
+  EXPECT_TRUE(reading.report.on_plane);
+  EXPECT_THAT(reading.observations.lon_deg, ElementsAre(-2500000));
+  EXPECT_THAT(reading.observations.lat_deg, ElementsAre(1200));
+}
+
+TEST(ReadCsv, HeaderAloneIsNoObservations) {
+  EXPECT_EQ(read_text("lon,lat,value").observations.size(), 0u);
+  EXPECT_EQ(read_text("lon,lat,value\n").report.rows, 0u);
+}
+
+TEST(ReadCsv, ReadsGzipAsItReadsPlainText) {
+  const std::string text = varied_table(500);
+  const CsvReading plain = read_text(text);
+  const CsvFile file("", ".csv.gz");
+  file.write_gzip(text);
+  expect_same(read_csv(file.path()), plain);
+  expect_same(read_csv(file.path(), {}, {.window = 4096, .chunk = 100}), plain);
+
+  std::ifstream stream(file.path(), std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+  file.write(bytes + bytes);  // members one after the other are one text; the second begins with a header that is no row
+  EXPECT_THROW(read_csv(file.path()), Error);
+  for (const std::size_t kept : {bytes.size() - 1, bytes.size() - 8, bytes.size() / 2, std::size_t{20}}) {
+    file.write(std::string_view(bytes).substr(0, kept));
+    try {
+      read_csv(file.path());
+      ADD_FAILURE() << kept << " bytes of " << bytes.size() << " were read";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("is cut short"));
+    }
+  }
+  std::string spoilt = bytes;
+  spoilt[bytes.size() - 6] = static_cast<char>(~spoilt[bytes.size() - 6]);  // in the checksum
+  file.write(spoilt);
+  EXPECT_THROW(read_csv(file.path()), Error);
+}
+
+TEST(ReadCsv, DoesNotDependOnThreadsOrOnWhereChunksAreCut) {
+  const std::string text = varied_table(400);
+  const CsvReading whole = read_text(text, {.threads = 1});
+  EXPECT_EQ(whole.report.rows, 400u);
+  EXPECT_EQ(whole.report.kept, 400u - whole.report.rejected.at(0).rows);
+  for (const int threads : {1, 2, 7}) {
+    for (const std::size_t chunk : {1, 37, 64, 1000, 100000}) {
+      for (const std::size_t window : {300, 1024, 5000, 1000000}) {
+        SCOPED_TRACE(fmt::format("{} threads, chunk {}, window {}", threads, chunk, window));
+        expect_same(read_text(text, {.threads = threads}, {.window = window, .chunk = chunk}), whole);
+      }
+    }
+  }
+}
+
+TEST(ReadCsv, FindsTheSameFirstErrorWhereverChunksAreCut) {
+  std::string text = varied_table(300);
+  text.insert(text.find("line 200"), "oops\" ");
+  const std::string later = text + "1,2\n";
+  const std::string expected = refusal(later, {.threads = 1});
+  EXPECT_THAT(expected, HasSubstr("FILE:802: text follows the closing quote"));  // four lines a row
+  for (const std::size_t chunk : {1, 50, 777}) {
+    EXPECT_EQ(refusal(later, {.threads = 3}, {.window = 100000, .chunk = chunk}), expected) << chunk;
+  }
+}
+
+TEST(ReadCsv, RefusesFilesThatAreNotTables) {
+  try {
+    read_csv("/nonexistent/file.csv");
+    ADD_FAILURE() << "read a file that is not there";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "/nonexistent/file.csv: cannot be read: No such file or directory");
+  }
+  try {
+    read_csv(testing::TempDir());
+    ADD_FAILURE() << "read a folder";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("is a folder, not a file"));
+  }
+  EXPECT_EQ(refusal(""), "FILE: is empty");
+  EXPECT_EQ(refusal("\n# nothing\n\n"), "FILE: has no header: there is nothing in it but blank lines and comments");
+  EXPECT_EQ(refusal("# lon lat value\n1 2 3\n4 5 6\n"),
+            "FILE:2: no header: this line is all numbers; put one with the columns' names before it, without #");
+  EXPECT_THAT(refusal(std::string_view("l\0o\0n\0,\0\n\0", 10)), HasSubstr("is not a table of text"));
+}
+
+TEST(ReadCsv, RefusesRaggedRows) {
+  EXPECT_EQ(refusal("lon,lat,value\n1,2,3\n1,2\n"), "FILE:3: 2 fields but the header has 3");
+  EXPECT_EQ(refusal("# c\nlon,lat,value\n1,2,3,4\n"), "FILE:3: 4 fields but the header has 3");
+  EXPECT_EQ(refusal("lon lat value\n1\n"), "FILE:2: 1 field but the header has 3");
+  EXPECT_EQ(refusal("lon,lat,value,note\n1,2,3,\"a\nb\nc\"\n1,2,3\n"), "FILE:5: 3 fields but the header has 4");
+}
+
+TEST(ReadCsv, RefusesBadNumbersWithTextColumnAndLine) {
+  EXPECT_EQ(refusal("lon,lat,value\r\n1,2,3\r\n1,2,abc\r\n"), "FILE:3: \"abc\" in column \"value\" is not a number");
+  EXPECT_EQ(refusal("lon;lat;value\n1;2;3,5\n"), "FILE:2: \"3,5\" in column \"value\" is not a number");
+  EXPECT_EQ(refusal("lon,lat,value\n1,2,-inf\n"), "FILE:2: \"-inf\" in column \"value\" is not a finite number");
+  EXPECT_EQ(refusal("lon,lat,value\n1,2,1e999\n"), "FILE:2: \"1e999\" in column \"value\" is not a finite number");
+  EXPECT_EQ(refusal("lon,lat,value\n1,90.001,1\n"),
+            "FILE:2: \"90.001\" in column \"lat\" is not a latitude: they lie between -90 and 90 degrees");
+  EXPECT_EQ(refusal("lon,lat,value\n-180.5,9,1\n"),
+            "FILE:2: \"-180.5\" in column \"lon\" is not a longitude: they lie between -180 and 360 degrees");
+  for (const char* sigma : {"0", "-1", "1e60", "1e-60"}) {
+    EXPECT_THAT(refusal(fmt::format("lon,lat,value,sd\n1,2,3,{}\n", sigma)), HasSubstr("is not a standard deviation")) << sigma;
+  }
+}
+
+TEST(ReadCsv, RefusesBadTimesAndTwoKindsOfThem) {
+  EXPECT_EQ(refusal("lon,lat,time,value\n1,2,2021-02-29,3\n"),
+            "FILE:2: \"2021-02-29\" in column \"time\" is not a time like 2020-01-31T12:00:00Z");
+  EXPECT_EQ(refusal("lon,lat,time,value\n1,2,noon,3\n"),
+            "FILE:2: \"noon\" in column \"time\" is neither a number nor a time like 2020-01-31T12:00:00Z");
+  const std::string numbers = "lon,lat,time,value\n1,2,5,3\n1,2,6,3\n",
+                    dates = "lon,lat,time,value\n1,2,2020-01-01,3\n1,2,2020-01-02,3\n";
+  for (const std::size_t chunk : {1, 1000}) {
+    const CsvSizes sizes = {.chunk = chunk};
+    EXPECT_EQ(refusal(numbers + "1,2,2020-01-01,3\n1,2,7,3\n", {}, sizes),
+              "FILE:4: a date in column \"time\", which holds numbers before");
+    EXPECT_EQ(refusal(dates + "1,2,7,3\n1,2,2020-01-01,3\n", {}, sizes),
+              "FILE:4: a number in column \"time\", which holds dates before");
+  }
+}
+
+TEST(ReadCsv, RefusesQuotesThatDoNotPair) {
+  EXPECT_EQ(refusal("lon,lat,value,n\n1,2,3,\"a\n1,2,3,b\n"), "FILE:2: the quote that opens here is never closed");
+  EXPECT_THAT(refusal("lon,lat,value,n\n1,2,3,5\" pipe\n"), HasSubstr("FILE:2: a quote within a field"));
+  EXPECT_THAT(refusal("lon,lat,value,n\n1,2,3,\"a\"b\n"), HasSubstr("FILE:2: text follows the closing quote"));
+  EXPECT_EQ(refusal("lon,\"lat,value\n1,2,3\n"), "FILE:1: the quote that opens here is never closed");
+  std::string open = "lon,lat,value,n\n1,2,3,4\n1,2,3,\"a\n";
+  for (int i = 0; i < 100; ++i) open += "1,2,3,4\n";
+  EXPECT_EQ(refusal(open, {}, {.window = 256}), "FILE:3: a row of more than 256 bytes begins here; is a quote left open?");
+}
+
+TEST(ReadCsv, RefusesMorePlatformsThanAByteCanCount) {
+  std::string text = "lon,lat,value,platform\n";
+  for (int i = 0; i < 256; ++i) text += fmt::format("1,2,3,p{}\n", i);
+  EXPECT_EQ(read_text(text).observations.platform_names.size(), 256u);
+  text += "1,2,3,one more\n";
+  for (const std::size_t chunk : {1, 100000}) {
+    EXPECT_THAT(refusal(text, {}, {.chunk = chunk}), HasSubstr("is it the right column?"));
+  }
+}
+
+TEST(ReadCsv, RefusesOptionsThatCannotBe) {
+  EXPECT_THROW(read_text("lon,lat,value\n", {.threads = -1}), UsageError);
+  EXPECT_THROW(read_text("lon,lat,value\n", {.separator = '"'}), UsageError);
+  EXPECT_THROW(read_text("lon,lat,value\n", {.columns = {.value = "vlaue"}}), UsageError);
+}
+
+}  // namespace
+}  // namespace drift
