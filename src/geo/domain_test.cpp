@@ -243,7 +243,8 @@ TEST(DomainJson, IsReadStrictly) {
   EXPECT_THAT(why("\"unit\":\"km\",", ""), HasSubstr("key \"unit\" is missing"));
   EXPECT_THAT(why("\"scale\":1.0", "\"scale\":\"1\""), HasSubstr("\"scale\" must be a number but is \"1\""));
   EXPECT_THAT(why("\"scale\":1.0", "\"scale\":0"), HasSubstr("scale must be positive but is 0"));
-  EXPECT_THAT(why("\"time\":{\"mean\":0.0,\"sd\":1.0}", "\"time\":{\"mean\":0.0,\"sd\":-2}"), HasSubstr("time.sd must be positive but is -2"));
+  EXPECT_THAT(why("\"time\":{\"mean\":0.0,\"sd\":1.0}", "\"time\":{\"mean\":0.0,\"sd\":-2}"),
+              HasSubstr("time.sd must be positive but is -2"));
   EXPECT_THAT(why("\"plane\"", "\"torus\""), HasSubstr("\"kind\" must be one of"));
   EXPECT_THAT(why("\"plane\"", "\"sphere\""), HasSubstr("only a plane has a crs"));
   EXPECT_THAT(why("EPSG:6931", "EPSG:1"), HasSubstr("PROJ says: "));

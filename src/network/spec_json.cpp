@@ -1,7 +1,7 @@
 // A network spec as JSON. The keys are the fields' names; enums are words.
 
-#include "drift/network_spec.h"
 #include "core/json_fields.h"
+#include "drift/network_spec.h"
 
 namespace drift {
 

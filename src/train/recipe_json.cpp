@@ -1,7 +1,7 @@
 // A recipe as JSON. The keys are the fields' names; enums are words; a beta that is not given is null.
 
-#include "drift/recipe.h"
 #include "core/json_fields.h"
+#include "drift/recipe.h"
 
 namespace drift {
 
