@@ -5,4 +5,11 @@
 // One function a verb: adds the verb, its options and what it does to the command line.
 
 void add_demo(CLI::App& app);
+void add_inspect(CLI::App& app);
+void add_simulate(CLI::App& app);
+void add_fit(CLI::App& app);
+void add_predict(CLI::App& app);
+void add_score(CLI::App& app);
+void add_plot(CLI::App& app);
 void add_bench(CLI::App& app);
+void add_completion(CLI::App& app);

@@ -78,7 +78,14 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   add_demo(app);
+  add_inspect(app);
+  add_simulate(app);
+  add_fit(app);
+  add_predict(app);
+  add_score(app);
+  add_plot(app);
   add_bench(app);
+  add_completion(app);
   try {
     app.parse(argc, argv);               // also runs the verb
   } catch (const CLI::Success& asked) {  // --help, --version

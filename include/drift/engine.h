@@ -48,9 +48,9 @@ struct TrainControl {
 
 // Where prediction puts its results. Empty views are not filled.
 struct PredictionViews {
-  MatrixView<float> mean;      // [n, outputs]
-  MatrixView<float> variance;  // [n, outputs] between members, divided by their number less one; zero for one member
-  MatrixView<float> members;   // [n, members * outputs], a member's outputs side by side
+  MatrixView<float> mean = {};      // [n, outputs]
+  MatrixView<float> variance = {};  // [n, outputs] between members, divided by their number less one; zero for one member
+  MatrixView<float> members = {};   // [n, members * outputs], a member's outputs side by side
 };
 
 // One backend: a whole ensemble at a time.
@@ -85,6 +85,7 @@ struct TrainOptions {
   TrainControl control = {};
   std::filesystem::path checkpoint = {};  // empty: none
   double checkpoint_every_s = 300.0;
+  Metadata metadata = {};  // travels with the checkpoint, so that a run can tell its own from another's
 };
 // Returns true when the recipe was finished, false when it was stopped (the state is saved if a checkpoint path is given).
 bool train(Engine& engine, Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
@@ -95,9 +96,10 @@ struct Checkpoint {
   Ensemble ensemble;
   TrainingState state;
   Recipe recipe;
+  Metadata metadata = {};
 };
 void save_checkpoint(const std::filesystem::path& path, const Ensemble& ensemble, const TrainingState& state,
-                     const Recipe& recipe);
+                     const Recipe& recipe, const Metadata& metadata = {});
 Checkpoint load_checkpoint(const std::filesystem::path& path);
 
 }  // namespace drift

@@ -9,9 +9,9 @@ namespace drift {
 
 // Point observations, a column each. Columns are equally long; those that the data do not have are empty.
 struct Observations {
-  std::vector<double> lon_deg;
-  std::vector<double> lat_deg;
-  std::vector<double> time_days;       // since an epoch of the data's own
+  std::vector<double> lon_deg;         // in the domain xy: x, in its unit
+  std::vector<double> lat_deg;         // in the domain xy: y
+  std::vector<double> time_days;       // since 1950-01-01 UTC, or since an epoch of the data's own
   std::vector<double> value;           // in the data's own unit
   std::vector<float> sigma;            // > 0, standard deviation of the value's error, in its unit
   std::vector<std::int32_t> track;     // the pass it belongs to: pole to pole, numbered through all platforms

@@ -6,28 +6,17 @@
 #include <vector>
 
 #include "drift/observations.h"
+#include "drift/roles.h"
 
 namespace drift {
 
-// As the name of a column in CsvColumns: read the file as if it had no such column.
-inline constexpr const char* kNoCsvColumn = "-";
-
-// Which column plays which role, by its name in the header; upper and lower case are alike unless two columns differ in that
-// alone. Empty: guessed from the usual names, with or without a unit in brackets behind them.
-struct CsvColumns {
-  std::string lon = {};   // lon, longitude: degrees east, -180 to 360
-  std::string lat = {};   // lat, latitude: degrees north, -90 to 90
-  std::string x = {};     // x, easting: in place of lon, on a plane, in the data's own unit; guessed where neither lon nor lat is
-  std::string y = {};     // y, northing: in place of lat
-  std::string time = {};  // time, date, datetime, t: ISO 8601 or numbers; may be absent
-  std::string value = {};     // value
-  std::string sigma = {};     // sigma, sd, error, uncertainty; may be absent
-  std::string track = {};     // track, pass, cycle_pass: any text; may be absent
-  std::string platform = {};  // platform, satellite, mission: any text; may be absent
-};
+// Roles that are not given are guessed from the usual names, upper and lower case alike, with or without a unit in brackets:
+//   lon longitude (degrees east, -180 to 360), lat latitude; where neither is there, x easting, y northing on a plane;
+//   time date datetime t (ISO 8601 or numbers; may be absent); value;
+//   sigma sd error uncertainty, track pass cycle_pass, platform satellite mission (may be absent).
 
 struct CsvOptions {
-  CsvColumns columns = {};
+  Roles columns = {};
   char separator = '\0';  // between fields; ' ' stands for any run of blanks and tabs, '\0' for what the header shows
   int threads = 0;        // 0: one for each core this process may use
 };
@@ -41,7 +30,7 @@ struct CsvReport {
   std::size_t rows = 0;               // below the header, blank lines aside
   std::size_t kept = 0;               // rows that became observations
   std::vector<CsvRejected> rejected;  // the others, by the first column that has nothing in it; reasons that occur only
-  CsvColumns columns;                 // as read, empty where there is none
+  Roles columns;                 // as read, empty where there is none
   bool on_plane = false;              // positions are x and y
   bool iso_times = false;             // times are days since 1950-01-01 UTC, not numbers of the file's own
 };

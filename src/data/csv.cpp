@@ -60,7 +60,8 @@ std::string_view header_row(CsvSource& source, const CsvSizes& sizes) {
 }
 
 // Consumes the header.
-CsvLayout read_layout(CsvSource& source, const std::string& file, const CsvOptions& options, const CsvSizes& sizes) {
+CsvLayout read_layout(CsvSource& source, const std::string& file, const CsvOptions& options, const RowFilter& filter,
+                      const CsvSizes& sizes) {
   const std::string_view header = header_row(source, sizes);
   CsvLayout layout;
   layout.separator = options.separator == '\0' ? detect_separator(header) : options.separator;
@@ -81,6 +82,7 @@ CsvLayout read_layout(CsvSource& source, const std::string& file, const CsvOptio
   }
   for (const CsvField& field : fields) layout.names.push_back(field.unescaped());
   assign_roles(file, options.columns, layout);
+  assign_filter(file, filter, layout);
   source.consume(header.size());
   return layout;
 }
@@ -95,6 +97,7 @@ class Assembly {
     if (chunk.problem) source_.fail(chunk.problem->at, chunk.problem->message);
     rows_ += chunk.rows;
     for (std::size_t role = 0; role < kCsvRoles; ++role) missing_[role] += chunk.missing[role];
+    for (const Rejected& some : chunk.refused) add_rejected(refused_, some.reason, some.count);
     const Observations& from = chunk.observations;
     append(observations_.lon_deg, from.lon_deg);
     append(observations_.lat_deg, from.lat_deg);
@@ -115,8 +118,8 @@ class Assembly {
     }
   }
 
-  CsvReading finish() && {
-    CsvReading reading;
+  CsvPart finish() && {
+    CsvPart reading;
     reading.report.rows = rows_;
     reading.report.kept = observations_.size();
     for (std::size_t role = 0; role < kCsvRoles; ++role) {
@@ -124,11 +127,15 @@ class Assembly {
       reading.report.rejected.push_back(
           {fmt::format("nothing in column \"{}\"", layout_.name_of(static_cast<CsvRole>(role))), missing_[role]});
     }
+    for (const Rejected& some : refused_) reading.report.rejected.push_back({some.reason, some.count});
     reading.report.columns = columns_in_use(layout_);
     reading.report.on_plane = layout_.on_plane;
     reading.report.iso_times = iso_times_;
-    reading.observations = std::move(observations_);
-    reading.observations.platform_names = platforms_.labels();
+    reading.part.rows = rows_;
+    for (const CsvRejected& some : reading.report.rejected) reading.part.rejected.push_back({some.reason, some.rows});
+    reading.part.observations = std::move(observations_);
+    reading.part.observations.platform_names = platforms_.labels();
+    reading.part.track_labels = tracks_.labels();
     return reading;
   }
 
@@ -147,7 +154,7 @@ class Assembly {
     number_times_ = number_times_ || number != nullptr;
   }
 
-  static std::vector<std::size_t> numbers_of(const CsvLabels& chunk, CsvLabels& file) {
+  static std::vector<std::size_t> numbers_of(const Labels& chunk, Labels& file) {
     std::vector<std::size_t> numbers;
     for (const std::string& label : chunk.labels()) numbers.push_back(file.number_of(label));
     return numbers;
@@ -156,9 +163,10 @@ class Assembly {
   const CsvSource& source_;
   const CsvLayout& layout_;
   Observations observations_;
-  CsvLabels tracks_, platforms_;
+  Labels tracks_, platforms_;
   std::size_t rows_ = 0;
   std::array<std::size_t, kCsvRoles> missing_ = {};
+  std::vector<Rejected> refused_;
   bool iso_times_ = false, number_times_ = false;
 };
 
@@ -176,13 +184,19 @@ void read_chunks(const std::vector<std::string_view>& pieces, const CsvLayout& l
 CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options) { return read_csv(path, options, {}); }
 
 CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options, const CsvSizes& sizes) {
+  CsvPart part = read_csv_part(path, options, {}, sizes);
+  return {std::move(part.part.observations), std::move(part.report)};
+}
+
+CsvPart read_csv_part(const std::filesystem::path& path, const CsvOptions& options, const RowFilter& filter,
+                      const CsvSizes& sizes) {
   if (options.threads < 0) throw UsageError(fmt::format("read_csv: threads is {}; it must be zero or more", options.threads));
   if (options.separator != '\0' && std::string_view("\"\r\n#").find(options.separator) != std::string_view::npos) {
     throw UsageError("read_csv: a quote, a line end or # cannot separate fields");
   }
   const int threads = options.threads > 0 ? options.threads : available_threads();
   CsvSource source(path, sizes.window);
-  const CsvLayout layout = read_layout(source, path.string(), options, sizes);
+  const CsvLayout layout = read_layout(source, path.string(), options, filter, sizes);
   Assembly assembly(source, layout);
   std::vector<CsvChunk> chunks;
   for (source.fill(); !source.text().empty(); source.fill()) {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "data/file_part.h"
+#include "data/row_filter.h"
 #include "drift/read_csv.h"
 
 namespace drift {
@@ -13,5 +15,13 @@ struct CsvSizes {
 };
 
 CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options, const CsvSizes& sizes);
+
+// The same for one file of several, and only for the rows that are wanted.
+struct CsvPart {
+  FilePart part;
+  CsvReport report;
+};
+CsvPart read_csv_part(const std::filesystem::path& path, const CsvOptions& options, const RowFilter& filter,
+                      const CsvSizes& sizes = {});
 
 }  // namespace drift

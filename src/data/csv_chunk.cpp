@@ -56,7 +56,38 @@ class ChunkReader {
         return;
       }
     }
-    keep(row);
+    if (is_wanted(row)) keep(row);
+  }
+
+  bool is_wanted(const Row& row) {
+    const RowFilter& filter = layout_.filter;
+    for (std::size_t i = 0; i < filter.where.size(); ++i) {
+      if (holds(filter.where[i], layout_.where_column[i])) continue;
+      add_rejected(chunk_.refused, fmt::format("not {}", filter.where[i].text), 1);
+      return false;
+    }
+    const auto number = [&](CsvRole role) { return row.numbers[static_cast<std::size_t>(role)]; };
+    const double time = number(CsvRole::time);
+    const std::string_view refusal = filter.refusal(number(CsvRole::lon), number(CsvRole::lat),
+                                                    layout_.has(CsvRole::time) ? &time : nullptr, number(CsvRole::value),
+                                                    layout_.on_plane);
+    if (!refusal.empty()) add_rejected(chunk_.refused, refusal, 1);
+    return refusal.empty();
+  }
+
+  bool holds(const Condition& condition, std::size_t column) const {
+    const CsvField& text = fields_[column];
+    if (condition.of_text()) {
+      const std::string word = text.unescaped();
+      return !is_missing(word) && condition.holds(std::string_view(word));
+    }
+    double number = 0.0;
+    const CsvParsed parsed = parse_number(text.text, number);
+    if (parsed == CsvParsed::bad) {
+      throw CsvProblem{text.text.data(), fmt::format("\"{}\" in column \"{}\" is not a number, which \"{}\" needs",
+                                                     excerpt(text.text), excerpt(layout_.names[column]), condition.text)};
+    }
+    return parsed == CsvParsed::good && condition.holds(number);
   }
 
   // False where there is no value.
@@ -160,27 +191,13 @@ void clear(Observations& observations) {
 
 }  // namespace
 
-std::size_t CsvLabels::number_of(std::string_view label) {
-  if (last_ < labels_.size() && labels_[last_] == label) return last_;
-  const auto found = numbers_.find(label);
-  if (found != numbers_.end()) return last_ = found->second;
-  last_ = labels_.size();
-  labels_.emplace_back(label);
-  numbers_.emplace(label, last_);
-  return last_;
-}
-
-void CsvLabels::clear() {
-  numbers_.clear();
-  labels_.clear();
-}
-
 void CsvChunk::read(std::string_view text, const CsvLayout& layout) {
   clear(observations);  // keeps the memory for the next piece
   tracks.clear();
   platforms.clear();
   rows = 0;
   missing = {};
+  refused.clear();
   first_iso_time = first_number_time = nullptr;
   problem.reset();
   try {

@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "drift/calendar.h"
+
 namespace drift {
 
 enum class CsvParsed { good, missing, bad, not_finite };
@@ -15,10 +17,6 @@ CsvParsed parse_number(std::string_view text, double& number);
 
 // Whether the text begins like a date, YYYY-MM-DD: no number does.
 inline bool looks_like_date(std::string_view text) { return text.size() >= 10 && text[4] == '-' && text[7] == '-'; }
-
-// YYYY-MM-DD[THH:MM[:SS[.fff]][Z|+hh[:mm]|-hh[:mm]]] in the proleptic Gregorian calendar, UTC where no zone is given; a blank may
-// stand for the T. A leap second, :60, is the first second of the next minute. False where it is not that.
-bool parse_iso_time(std::string_view text, double& days_since_1950);
 
 // Text of a file as a message may show it: short and without control characters.
 std::string excerpt(std::string_view text);

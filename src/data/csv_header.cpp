@@ -7,6 +7,7 @@
 #include <span>
 
 #include "data/csv_field.h"
+#include "data/words.h"
 #include "drift/error.h"
 #include "drift/nearest_name.h"
 
@@ -14,29 +15,21 @@ namespace drift {
 namespace {
 
 struct RoleNames {
-  const char* option;  // in CsvColumns
-  std::string CsvColumns::*wanted;
+  const char* option;  // in Roles
+  std::string Roles::*wanted;
   std::vector<std::string_view> usual;  // names, in lower case
   bool required;
 };
 
-const RoleNames kLon = {"lon", &CsvColumns::lon, {"lon", "longitude", "lon_deg"}, true};
-const RoleNames kLat = {"lat", &CsvColumns::lat, {"lat", "latitude", "lat_deg"}, true};
-const RoleNames kX = {"x", &CsvColumns::x, {"x", "easting"}, true};
-const RoleNames kY = {"y", &CsvColumns::y, {"y", "northing"}, true};
-const RoleNames kTime = {"time", &CsvColumns::time, {"time", "date", "datetime", "t", "time_days"}, false};
-const RoleNames kValue = {"value", &CsvColumns::value, {"value"}, true};
-const RoleNames kSigma = {"sigma", &CsvColumns::sigma, {"sigma", "sd", "error", "uncertainty"}, false};
-const RoleNames kTrack = {"track", &CsvColumns::track, {"track", "pass", "cycle_pass"}, false};
-const RoleNames kPlatform = {"platform", &CsvColumns::platform, {"platform", "satellite", "mission"}, false};
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
+const RoleNames kLon = {"lon", &Roles::lon, {"lon", "longitude", "lon_deg"}, true};
+const RoleNames kLat = {"lat", &Roles::lat, {"lat", "latitude", "lat_deg"}, true};
+const RoleNames kX = {"x", &Roles::x, {"x", "easting"}, true};
+const RoleNames kY = {"y", &Roles::y, {"y", "northing"}, true};
+const RoleNames kTime = {"time", &Roles::time, {"time", "date", "datetime", "t", "time_days"}, false};
+const RoleNames kValue = {"value", &Roles::value, {"value"}, true};
+const RoleNames kSigma = {"sigma", &Roles::sigma, {"sigma", "sd", "error", "uncertainty"}, false};
+const RoleNames kTrack = {"track", &Roles::track, {"track", "pass", "cycle_pass"}, false};
+const RoleNames kPlatform = {"platform", &Roles::platform, {"platform", "satellite", "mission"}, false};
 
 // "Longitude [degrees]" is "longitude".
 std::string without_unit(std::string_view name) {
@@ -47,11 +40,11 @@ std::string without_unit(std::string_view name) {
 
 class RoleFinder {
  public:
-  RoleFinder(const std::string& file, const CsvColumns& wanted, const std::vector<std::string>& names)
+  RoleFinder(const std::string& file, const Roles& wanted, const std::vector<std::string>& names)
       : file_(file), wanted_(wanted), names_(names), claimed_(names.size(), false) {
     for (const RoleNames* role : {&kLon, &kLat, &kX, &kY, &kTime, &kValue, &kSigma, &kTrack, &kPlatform}) {
       const std::string& name = wanted.*role->wanted;
-      if (!name.empty() && name != kNoCsvColumn) claimed_[named(*role, name)] = true;
+      if (!name.empty() && name != kNoRole) claimed_[named(role->option, name)] = true;
     }
   }
 
@@ -60,17 +53,20 @@ class RoleFinder {
 
   std::size_t find(const RoleNames& role) const {
     const std::string& name = wanted_.*role.wanted;
-    if (name == kNoCsvColumn && role.required) fail("the option '{}' is \"{}\", but that column is needed", role.option, name);
-    if (name == kNoCsvColumn) return kNoColumn;
-    if (!name.empty()) return named(role, name);
+    if (name == kNoRole && role.required) fail("the option '{}' is \"{}\", but that column is needed", role.option, name);
+    if (name == kNoRole) return kNoColumn;
+    if (!name.empty()) return named(role.option, name);
     const std::vector<std::size_t> found = guesses(role);
     if (found.size() == 1) return found.front();
     if (found.empty() && !role.required) return kNoColumn;
+    if (&role == &kValue && found.empty()) {
+      if (const std::vector<std::size_t> left = without_role(); left.size() == 1) return left.front();
+    }
     if (found.empty()) {
       fail("no column is called {}; name the right one with the option '{}'", fmt::join(role.usual, " or "), role.option);
     }
     fail("both \"{}\" and \"{}\" could be the {}; name the right one with the option '{}'{}", names_[found[0]], names_[found[1]],
-         role.option, role.option, role.required ? "" : fmt::format(", or \"{}\" for none", kNoCsvColumn));
+         role.option, role.option, role.required ? "" : fmt::format(", or \"{}\" for none", kNoRole));
   }
 
   template <class... Args>
@@ -81,9 +77,8 @@ class RoleFinder {
         fmt::format("{}: {}. Its columns are {}", file_, fmt::format(text, std::forward<Args>(args)...), fmt::join(shown, ", ")));
   }
 
- private:
-  // The column that the caller named.
-  std::size_t named(const RoleNames& role, const std::string& name) const {
+  // The column that the caller named; `option` is for messages.
+  std::size_t named(const char* option, const std::string& name) const {
     std::vector<std::size_t> same, alike;
     for (std::size_t i = 0; i < names_.size(); ++i) {
       if (names_[i] == name) same.push_back(i);
@@ -91,9 +86,23 @@ class RoleFinder {
     }
     const std::vector<std::size_t>& found = same.empty() ? alike : same;
     if (found.size() == 1) return found.front();
-    if (found.size() > 1) fail("{} columns are called \"{}\" (the option '{}')", found.size(), name, role.option);
+    if (found.size() > 1) fail("{} columns are called \"{}\" (the option '{}')", found.size(), name, option);
     const std::vector<std::string_view> known(names_.begin(), names_.end());
-    fail("no column \"{}\" (the option '{}'); the nearest name is \"{}\"", name, role.option, excerpt(nearest_name(name, known)));
+    fail("no column \"{}\" (the option '{}'); the nearest name is \"{}\"", name, option, excerpt(nearest_name(name, known)));
+  }
+
+ private:
+  // Columns that no option names and that are called like no role.
+  std::vector<std::size_t> without_role() const {
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const auto is_called_like = [&, name = without_unit(names_[i])](const RoleNames* role) {
+        return std::find(role->usual.begin(), role->usual.end(), name) != role->usual.end();
+      };
+      const std::array<const RoleNames*, 9> roles = {&kLon, &kLat, &kX, &kY, &kTime, &kValue, &kSigma, &kTrack, &kPlatform};
+      if (!claimed_[i] && std::none_of(roles.begin(), roles.end(), is_called_like)) left.push_back(i);
+    }
+    return left;
   }
 
   std::vector<std::size_t> guesses(const RoleNames& role) const {
@@ -106,7 +115,7 @@ class RoleFinder {
   }
 
   const std::string& file_;
-  const CsvColumns& wanted_;
+  const Roles& wanted_;
   const std::vector<std::string>& names_;
   std::vector<bool> claimed_;  // by an option, so not to be guessed for another role
 };
@@ -125,7 +134,7 @@ char detect_separator(std::string_view header) {
   return *most == 0 ? ' ' : kSeparators[static_cast<std::size_t>(most - counts.begin())];
 }
 
-void assign_roles(const std::string& file, const CsvColumns& wanted, CsvLayout& layout) {
+void assign_roles(const std::string& file, const Roles& wanted, CsvLayout& layout) {
   const RoleFinder finder(file, wanted, layout.names);
   const bool wants_degrees = finder.is_wanted(kLon) || finder.is_wanted(kLat);
   const bool wants_plane = finder.is_wanted(kX) || finder.is_wanted(kY);
@@ -137,9 +146,23 @@ void assign_roles(const std::string& file, const CsvColumns& wanted, CsvLayout& 
   for (std::size_t role = 0; role < kCsvRoles; ++role) layout.column[role] = finder.find(*roles[role]);
 }
 
-CsvColumns columns_in_use(const CsvLayout& layout) {
+void assign_filter(const std::string& file, const RowFilter& filter, CsvLayout& layout) {
+  layout.filter = filter;
+  const Roles none;
+  const RoleFinder finder(file, none, layout.names);
+  for (const Condition& condition : filter.where) layout.where_column.push_back(finder.named("where", condition.name));
+}
+
+std::string unit_in_name(std::string_view name) {
+  const std::size_t open = name.find_first_of("([");
+  if (open == std::string_view::npos) return {};
+  const std::size_t close = name.find_first_of(")]", open);
+  return std::string(stripped(name.substr(open + 1, close == std::string_view::npos ? close : close - open - 1)));
+}
+
+Roles columns_in_use(const CsvLayout& layout) {
   const auto name = [&](CsvRole role) { return layout.has(role) ? layout.name_of(role) : std::string(); };
-  CsvColumns columns;
+  Roles columns;
   (layout.on_plane ? columns.x : columns.lon) = name(CsvRole::lon);
   (layout.on_plane ? columns.y : columns.lat) = name(CsvRole::lat);
   columns.time = name(CsvRole::time);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/row_filter.h"
 #include "drift/read_csv.h"
 
 namespace drift {
@@ -21,6 +22,8 @@ struct CsvLayout {
   std::vector<std::string> names;             // of all columns
   std::array<std::size_t, kCsvRoles> column;  // of each role, or kNoColumn
   bool on_plane = false;
+  RowFilter filter = {};                 // which rows are wanted
+  std::vector<std::size_t> where_column = {};  // of each of its conditions
 
   std::size_t column_of(CsvRole role) const { return column[static_cast<std::size_t>(role)]; }
   bool has(CsvRole role) const { return column_of(role) != kNoColumn; }
@@ -31,9 +34,15 @@ struct CsvLayout {
 char detect_separator(std::string_view header);
 
 // Finds the roles among the columns; `file` is for messages. Throws UsageError.
-void assign_roles(const std::string& file, const CsvColumns& wanted, CsvLayout& layout);
+void assign_roles(const std::string& file, const Roles& wanted, CsvLayout& layout);
+
+// Finds the columns of the filter's conditions. Throws UsageError.
+void assign_filter(const std::string& file, const RowFilter& filter, CsvLayout& layout);
 
 // The names of the columns in use.
-CsvColumns columns_in_use(const CsvLayout& layout);
+Roles columns_in_use(const CsvLayout& layout);
+
+// What stands in brackets behind a column's name: "m" in "SLA [m]". Empty: nothing.
+std::string unit_in_name(std::string_view name);
 
 }  // namespace drift

@@ -10,14 +10,14 @@ namespace {
 
 using testing::HasSubstr;
 
-CsvLayout layout_of(std::vector<std::string> names, const CsvColumns& wanted = {}) {
+CsvLayout layout_of(std::vector<std::string> names, const Roles& wanted = {}) {
   CsvLayout layout;
   layout.names = std::move(names);
   assign_roles("f.csv", wanted, layout);
   return layout;
 }
 
-std::string refusal(std::vector<std::string> names, const CsvColumns& wanted = {}) {
+std::string refusal(std::vector<std::string> names, const Roles& wanted = {}) {
   try {
     layout_of(std::move(names), wanted);
   } catch (const UsageError& error) {
@@ -62,7 +62,7 @@ TEST(Roles, OfThePlaneAreTakenWhereThereAreNoDegreesOrWhereAskedFor) {
 }
 
 TEST(Roles, GivenByOptionsWinOverGuesses) {
-  const CsvLayout layout = layout_of({"lon", "lat", "value", "SSH", "error"}, {.value = "ssh", .sigma = kNoCsvColumn});
+  const CsvLayout layout = layout_of({"lon", "lat", "value", "SSH", "error"}, {.value = "ssh", .sigma = kNoRole});
   EXPECT_EQ(layout.column_of(CsvRole::value), 3u);
   EXPECT_FALSE(layout.has(CsvRole::sigma));
   // A column that an option takes is not guessed for another role.
@@ -73,12 +73,14 @@ TEST(Roles, GivenByOptionsWinOverGuesses) {
 
 TEST(Roles, MissingListTheColumnsAndTheOption) {
   EXPECT_EQ(
-      refusal({"lon", "lat", "ssh"}),
-      "f.csv: no column is called value; name the right one with the option 'value'. Its columns are \"lon\", \"lat\", \"ssh\"");
+      refusal({"lon", "lat", "ssh", "sst"}),
+      "f.csv: no column is called value; name the right one with the option 'value'. Its columns are \"lon\", \"lat\", \"ssh\", "
+      "\"sst\"");
+  EXPECT_EQ(layout_of({"lon", "lat", "ssh"}).column_of(CsvRole::value), 2u);  // nothing else can be
   EXPECT_THAT(refusal({"lon", "value"}),
               HasSubstr("no column is called lat or latitude or lat_deg; name the right one with the option 'lat'"));
   EXPECT_THAT(refusal({"a", "b"}), HasSubstr("the option 'lon'"));
-  EXPECT_THAT(refusal({"lon", "lat", "value"}, {.value = kNoCsvColumn}), HasSubstr("is needed"));
+  EXPECT_THAT(refusal({"lon", "lat", "value"}, {.value = kNoRole}), HasSubstr("is needed"));
 }
 
 TEST(Roles, AmbiguousNameBothColumnsAndTheOption) {

@@ -9,6 +9,7 @@ namespace drift {
 
 // A circular orbit whose ground track repeats after `revolutions` turns of the satellite and `nodal_days` turns of the Earth
 // under the orbit's plane. Repeat cycle and inclination fix the semi-major axis more exactly than any published altitude does.
+// Time zero is a midnight (UTC): 1950-01-01 where times are of the calendar.
 struct RepeatOrbit {
   std::string platform;
   double inclination_deg;
@@ -16,6 +17,7 @@ struct RepeatOrbit {
   int nodal_days;
   double node_lon_deg;  // where the plane's ascending node lies over the Earth at time zero
   double phase_deg;     // how far past that node the satellite is then
+  bool sun_synchronous = false;  // manoeuvres keep the plane at its mean local time for good
 };
 
 // Sentinel-3A, Sentinel-3B and CryoSat-2.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
+#include <vector>
 
 namespace drift {
 namespace {
@@ -60,12 +62,46 @@ TEST(GroundTrack, FliesAtThePublishedAltitude) {
 }
 
 TEST(GroundTrack, ComesBackAfterItsRepeatCycleAndNotBefore) {
-  const GroundTrack track(orbit_of("Sentinel-3A"));
-  const double cycle = 385 * track.nodal_period_days();
-  for (double time : {0.0, 0.3, 1.77}) {
-    EXPECT_LT(distance_km(track.at(time), track.at(time + cycle)), 1e-3) << time;
-    EXPECT_GT(distance_km(track.at(time), track.at(time + cycle * 384 / 385)), 300.0) << time;
+  const auto comes_back = [](const std::string& platform, int revolutions, double days) {
+    const GroundTrack track(orbit_of(platform));
+    const double cycle = revolutions * track.nodal_period_days();
+    EXPECT_NEAR(cycle, days, 0.01) << platform;
+    for (double time : {0.0, 0.3, 1.77}) {
+      EXPECT_LT(distance_km(track.at(time), track.at(time + cycle)), 1e-3) << platform << time;
+      EXPECT_GT(distance_km(track.at(time), track.at(time + cycle * (revolutions - 1) / revolutions)), 300.0) << platform << time;
+    }
+  };
+  comes_back("Sentinel-3A", 385, 27.0);
+  comes_back("Sentinel-3B", 385, 27.0);
+  comes_back("CryoSat-2", 5344, 368.24);  // 369 days of its own plane (ESA)
+}
+
+// Where a whole cycle's ascending passes cross the equator: the widest and the narrowest gap between neighbours, km.
+std::pair<double, double> equator_gaps_km(const std::string& platform) {
+  const RepeatOrbit& orbit = orbit_of(platform);
+  const GroundTrack track(orbit);
+  const double first = (360.0 - orbit.phase_deg) / 360.0 * track.nodal_period_days();
+  std::vector<double> lon;
+  for (int r = 0; r < orbit.revolutions; ++r) lon.push_back(track.at(first + r * track.nodal_period_days()).lon_deg);
+  std::sort(lon.begin(), lon.end());
+  double widest = 0.0, narrowest = 360.0;
+  for (std::size_t i = 0; i < lon.size(); ++i) {
+    const double gap = (i + 1 < lon.size() ? lon[i + 1] : lon[0] + 360.0) - lon[i];
+    widest = std::max(widest, gap);
+    narrowest = std::min(narrowest, gap);
   }
+  const double km_per_degree = 2.0 * std::numbers::pi * 6378.137 / 360.0;
+  return {widest * km_per_degree, narrowest * km_per_degree};
+}
+
+TEST(GroundTrack, LeavesThePublishedGapsAtTheEquator) {
+  // ESA: 104 km between Sentinel-3A's tracks after 27 days, 7.5 km between CryoSat-2's after 369.
+  const auto [s3_widest, s3_narrowest] = equator_gaps_km("Sentinel-3A");
+  EXPECT_NEAR(s3_widest, 104.0, 0.5);
+  EXPECT_NEAR(s3_narrowest, s3_widest, 0.01);
+  const auto [cs_widest, cs_narrowest] = equator_gaps_km("CryoSat-2");
+  EXPECT_NEAR(cs_widest, 7.5, 0.05);
+  EXPECT_NEAR(cs_narrowest, cs_widest, 0.01);
 }
 
 TEST(GroundTrack, CrossesTheEquatorWhereTheEarthHasTurnedTo) {
@@ -101,6 +137,21 @@ TEST(GroundTrack, AscendsSentinel3sNodeAtTwentyTwoHoursLocalTime) {
     const double time = revolution * track.nodal_period_days();
     const double local_hours = std::fmod(24.0 * time + track.at(time).lon_deg / 15.0 + 48.0, 24.0);
     EXPECT_NEAR(local_hours, 22.0, 0.01) << revolution;
+  }
+}
+
+TEST(GroundTrack, KeepsSentinel3AtItsLocalTimeForDecades) {
+  const GroundTrack track(orbit_of("Sentinel-3A"));
+  const double day = 25627.0;  // 2020-03-01, since 1950
+  const double first = std::ceil(day / track.nodal_period_days()) * track.nodal_period_days();
+  const double local_hours = std::fmod(24.0 * (first - day) + track.at(first).lon_deg / 15.0 + 48.0, 24.0);
+  EXPECT_NEAR(local_hours, 22.0, 0.01);
+}
+
+TEST(GroundTrack, KeepsTheTwoSentinels140DegreesApart) {
+  const GroundTrack a(orbit_of("Sentinel-3A")), b(orbit_of("Sentinel-3B"));
+  for (double time : {0.0, 3.14, 25627.5}) {
+    EXPECT_NEAR(distance_km(a.at(time), b.at(time)) / kEarthRadiusKm / kDegree, 140.0, 1e-6) << time;
   }
 }
 

@@ -102,6 +102,87 @@ TEST(Simulate, NumbersPassesFromPoleToPole) {
   }
 }
 
+TEST(Simulate, StaysInItsBox) {
+  SimulateOptions options = one_day();
+  options.south_deg = -90.0;
+  options.days = 20.0;
+  options.box = {170.0, -20.0, -160.0, 10.0};
+  const Observations across = simulate(kZero, options);
+  ASSERT_GT(across.size(), 100u);
+  bool west = false, east = false;
+  for (std::size_t i = 0; i < across.size(); ++i) {
+    EXPECT_TRUE(across.lon_deg[i] >= 170.0 || across.lon_deg[i] <= -160.0) << across.lon_deg[i];
+    EXPECT_TRUE(across.lat_deg[i] >= -20.0 && across.lat_deg[i] <= 10.0) << across.lat_deg[i];
+    west = west || across.lon_deg[i] < 0.0;
+    east = east || across.lon_deg[i] > 0.0;
+  }
+  EXPECT_TRUE(west && east);
+  // All around the Earth the box is the belt; a box of half the longitudes has about half of it.
+  options.box = {0.0, -20.0, 360.0, 10.0};
+  const std::size_t around = simulate(kZero, options).size();
+  options.box.reset();
+  options.south_deg = -20.0;
+  options.north_deg = 10.0;
+  EXPECT_EQ(around, simulate(kZero, options).size());
+  options.box = {0.0, -20.0, 180.0, 10.0};
+  EXPECT_NEAR(static_cast<double>(simulate(kZero, options).size()), 0.5 * static_cast<double>(around), 0.05 * static_cast<double>(around));
+}
+
+TEST(Simulate, MeetsTheNumberInABoxWithinAFewPerCent) {
+  SimulateOptions options;
+  options.south_deg = -90.0;
+  options.days = 27.0;
+  options.box = {-30.0, 30.0, 10.0, 60.0};
+  options.rate_hz = rate_for(20000, options);
+  EXPECT_NEAR(static_cast<double>(simulate(kZero, options).size()), 20000.0, 400.0);
+}
+
+TEST(Simulate, LeavesOutWhereTheTruthHasNoValue) {
+  const Truth half = [](auto points, auto, auto values) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = points[i][1] > 0.0 ? points[i][1] : std::nan("");
+  };
+  SimulateOptions options = one_day();
+  options.noise_sd = 0.0;
+  SimulateReport report;
+  const Observations observations = simulate(half, options, &report);
+  EXPECT_EQ(observations.size() + report.without_truth, simulate(kZero, options).size());
+  EXPECT_GT(report.without_truth, 0u);
+  ASSERT_EQ(observations.lon_deg.size(), observations.size());
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    EXPECT_NEAR(observations.value[i], unit_vector({observations.lon_deg[i], observations.lat_deg[i]})[1], 1e-12);
+  }
+}
+
+TEST(Simulate, MakesTheShareOfOutliersThatIsAskedForAndLeavesTheOthersAlone) {
+  SimulateOptions options = one_day();
+  const Observations clean = simulate(kZero, options);
+  options.outlier_share = 0.05;
+  options.outlier_sd = 2.0;
+  SimulateReport report;
+  const Observations dirty = simulate(kZero, options, &report);
+  ASSERT_EQ(clean.size(), dirty.size());
+  const double n = static_cast<double>(clean.size());
+  std::size_t changed = 0;
+  double squares = 0.0;
+  for (std::size_t i = 0; i < clean.size(); ++i) {
+    const double error = dirty.value[i] - clean.value[i];
+    changed += error != 0.0 ? 1 : 0;
+    squares += error * error;
+  }
+  EXPECT_EQ(changed, report.outliers);
+  EXPECT_NEAR(static_cast<double>(changed) / n, 0.05, 4.0 * std::sqrt(0.05 * 0.95 / n));
+  EXPECT_NEAR(std::sqrt(squares / static_cast<double>(changed)), 2.0, 4.0 * 2.0 / std::sqrt(2.0 * static_cast<double>(changed)));
+}
+
+TEST(Simulate, StartsWhenItIsToldTo) {
+  SimulateOptions options = one_day();
+  options.start_days = 25627.25;
+  const Observations observations = simulate(kZero, options);
+  EXPECT_GE(*std::min_element(observations.time_days.begin(), observations.time_days.end()), 25627.25);
+  EXPECT_LT(*std::max_element(observations.time_days.begin(), observations.time_days.end()), 25628.25);
+  EXPECT_NE(observations.lon_deg, simulate(kZero, one_day()).lon_deg) << "another day, other tracks";
+}
+
 TEST(Simulate, RefusesWrongSettingsAndNamesThem) {
   const auto message = [](auto change) -> std::string {
     SimulateOptions options = one_day();
@@ -119,6 +200,11 @@ TEST(Simulate, RefusesWrongSettingsAndNamesThem) {
   EXPECT_NE(message([](SimulateOptions& o) { o.south_deg = 91.0; }).find("south_deg"), std::string::npos);
   EXPECT_NE(message([](SimulateOptions& o) { o.platforms = {"Jason-9"}; }).find("'Jason-9'; known are Sentinel-3A"),
             std::string::npos);
+  EXPECT_NE(message([](SimulateOptions& o) { o.outlier_share = 1.5; }).find("outlier_share is 1.5"), std::string::npos);
+  EXPECT_NE(message([](SimulateOptions& o) { o.outlier_sd = 0.0; }).find("outlier_sd"), std::string::npos);
+  EXPECT_NE(message([](SimulateOptions& o) { o.box = {0.0, 50.0, 10.0, 40.0}; }).find("southern latitude is 50"), std::string::npos);
+  EXPECT_NE(message([](SimulateOptions& o) { o.days = 1e6; o.rate_hz = 1e3; }).find("at most 4e9"), std::string::npos);
+  EXPECT_NE(message([](SimulateOptions& o) { o.platforms = {"CryoSat-2", "CryoSat-2"}; }).find("given twice"), std::string::npos);
   EXPECT_THROW(rate_for(10, {.south_deg = 89.0}), UsageError);
 }
 

@@ -77,7 +77,9 @@ std::vector<float> read_vector(const SafetensorsFile& file, const std::string& n
 
 Checkpoint read_checkpoint(const SafetensorsFile& file) {
   Checkpoint checkpoint;
-  checkpoint.ensemble = read_model(file).ensemble;
+  Model model = read_model(file);
+  checkpoint.ensemble = std::move(model.ensemble);
+  checkpoint.metadata = std::move(model.metadata);
   if (!file.metadata().contains(kRecipeKey) || !file.metadata().contains(kStepsKey)) {
     file.fail("is a model but not a checkpoint: it holds no training state to take up again");
   }
@@ -98,10 +100,10 @@ Checkpoint read_checkpoint(const SafetensorsFile& file) {
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const Ensemble& ensemble, const TrainingState& state,
-                     const Recipe& recipe) {
+                     const Recipe& recipe, const Metadata& metadata) {
   check_shapes(ensemble, state);
   check_losses(state);
-  ModelParts parts = model_parts(ensemble, {});
+  ModelParts parts = model_parts(ensemble, metadata);
   std::vector<std::uint64_t> steps;
   for (std::size_t place = 0; place < state.members.size(); ++place) {
     const MemberProgress& member = state.members[place];

@@ -76,11 +76,11 @@ bool train(Engine& engine, Ensemble& ensemble, TrainingState& state, const Train
     unsaved = true;
     const bool due = segments.reached(least_step(state), seconds_now());
     if (!saving || !due || segments.done()) continue;
-    save_checkpoint(options.checkpoint, ensemble, state, recipe);
+    save_checkpoint(options.checkpoint, ensemble, state, recipe, options.metadata);
     segments.saved(seconds_now());
     unsaved = false;
   }
-  if (saving && unsaved) save_checkpoint(options.checkpoint, ensemble, state, recipe);
+  if (saving && unsaved) save_checkpoint(options.checkpoint, ensemble, state, recipe, options.metadata);
   return segments.done();
 }
 

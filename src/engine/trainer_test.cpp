@@ -11,7 +11,7 @@
 #include "drift/engine.h"
 #include "drift/error.h"
 #include "network/plan.h"
-#include "network/scratch_folder.h"
+#include "core/scratch_folder.h"
 
 namespace drift {
 namespace {

@@ -16,7 +16,7 @@
 #include "drift/ensemble.h"
 #include "drift/error.h"
 #include "network/plan.h"
-#include "network/scratch_folder.h"
+#include "core/scratch_folder.h"
 
 namespace drift {
 namespace {

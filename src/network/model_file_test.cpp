@@ -13,7 +13,7 @@
 #include "drift/error.h"
 #include "drift/version.h"
 #include "network/plan.h"
-#include "network/scratch_folder.h"
+#include "core/scratch_folder.h"
 
 namespace drift {
 namespace {

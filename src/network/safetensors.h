@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "network/atomic_file.h"
+#include "core/atomic_file.h"
 
 namespace drift {
 

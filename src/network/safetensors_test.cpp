@@ -10,7 +10,7 @@
 #include <string>
 
 #include "drift/error.h"
-#include "network/scratch_folder.h"
+#include "core/scratch_folder.h"
 
 namespace drift {
 namespace {

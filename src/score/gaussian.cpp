@@ -63,6 +63,13 @@ double rmse(std::span<const double> y, std::span<const double> mean) {
   return std::sqrt(sum / static_cast<double>(y.size()));
 }
 
+double mean_absolute_error(std::span<const double> y, std::span<const double> mean) {
+  check_lengths("mean absolute error", y, mean);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < y.size(); ++i) sum += std::abs(y[i] - mean[i]);
+  return sum / static_cast<double>(y.size());
+}
+
 double mean_crps(std::span<const double> y, std::span<const double> mean, std::span<const double> sd) {
   check_lengths("crps", y, mean);
   check_spread("crps", y, sd, true);

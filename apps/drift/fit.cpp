@@ -1,0 +1,152 @@
+#include "drift/fit.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "commands.h"
+#include "drift/bench.h"
+#include "drift/error.h"
+#include "interrupt.h"
+#include "output_path.h"
+#include "progress.h"
+#include "run_options.h"
+#include "scores_text.h"
+
+namespace {
+
+struct FitOptions {
+  std::vector<std::string> inputs;
+  bool fresh = false, plan_only = false, json = false, quiet = false;
+};
+
+drift::RunSettings settle(const FitOptions& options, const RunOptions& flags) {
+  drift::RunSettings settings;
+  const bool run_file = options.inputs.size() == 1 && options.inputs[0].ends_with(".toml");
+  if (run_file) {
+    settings = drift::read_run_file(options.inputs[0]);
+  } else {
+    settings.data.files = options.inputs;
+  }
+  flags.apply(settings);
+  if (settings.data.files.empty()) {
+    throw drift::UsageError(run_file ? fmt::format("{}: names no observations; add files = [\"...\"] to its table [data]", options.inputs[0])
+                                     : "fit needs observations: drift fit FILES --value NAME --out model.safetensors");
+  }
+  if (settings.output.model.empty()) {
+    throw drift::UsageError(run_file ? fmt::format("{}: does not say where the model goes; add model = \"model.safetensors\" to its table "
+                                                   "[output], or give --out",
+                                                   options.inputs[0])
+                                     : "fit needs --out, the model's file: --out model.safetensors");
+  }
+  return settings;
+}
+
+class Fit {
+ public:
+  Fit(const FitOptions& options, drift::RunSettings settings) : options_(options), settings_(std::move(settings)) {}
+
+  void run() {
+    check_output(settings_.output.model);
+    const drift::Reading reading = drift::read_observations(settings_.data.files, drift::read_options(settings_));
+    say(reading_text(reading));
+    const drift::FitPlan plan = drift::plan_fit(settings_, reading);
+    for (const std::string& choice : plan.choices) say(choice);
+    if (options_.plan_only) return;
+    const drift::FitResult result = train(plan, reading);
+    drift::save_field_model(settings_.output.model, result.model);
+    std::error_code ignored;
+    std::filesystem::remove(checkpoint(), ignored);
+    report(plan, result);
+  }
+
+ private:
+  std::filesystem::path checkpoint() const { return settings_.output.model + ".checkpoint"; }
+
+  void say(const std::string& text) const {
+    if (options_.quiet || options_.json) return;
+    fmt::print("{}\n", text);
+    std::fflush(stdout);
+  }
+
+  drift::FitResult train(const drift::FitPlan& plan, const drift::Reading& reading) const {
+    std::unique_ptr<ProgressLine> line;
+    if (!options_.quiet) line = std::make_unique<ProgressLine>("Training");
+    Interrupt interrupt;
+    drift::FitControl control;
+    control.checkpoint = checkpoint();
+    control.fresh = options_.fresh;
+    control.stop = interrupt.token();
+    control.say = [this](const std::string& text) { say(text); };
+    const double batch = static_cast<double>(plan.recipe.batch);
+    double first_step = -1.0;
+    control.progress = [&](const drift::Progress& progress) {
+      interrupt.poll();
+      if (!line) return;
+      const double step = static_cast<double>(progress.step);
+      if (first_step < 0.0) first_step = step;
+      line->update(step, static_cast<double>(progress.steps),
+                   fmt::format("{} observations/s, loss {:.4f}", grouped((step - first_step) * batch / line->elapsed_s()), progress.loss));
+    };
+    drift::FitResult result = drift::fit(plan, reading, control);
+    if (!result.finished) {
+      throw drift::Error(fmt::format("stopped; what was learnt so far is in {}. The same command takes it up again from there",
+                                     checkpoint().string()));
+    }
+    return result;
+  }
+
+  void report(const drift::FitPlan& plan, const drift::FitResult& result) const {
+    if (options_.json) {
+      nlohmann::ordered_json json = {{"model", settings_.output.model},
+                                     {"training_observations", plan.split.training.size()},
+                                     {"held_out_observations", plan.split.held_out.size()},
+                                     {"members", plan.members},
+                                     {"steps", result.steps},
+                                     {"domain", nlohmann::ordered_json::parse(drift::to_json(plan.domain))},
+                                     {"spec", nlohmann::ordered_json::parse(drift::to_json(plan.spec))},
+                                     {"recipe", nlohmann::ordered_json::parse(drift::to_json(plan.recipe))},
+                                     {"noise_sd", result.model.info.noise_sd},
+                                     {"scores", result.held_out ? nlohmann::ordered_json::parse(drift::to_json(*result.held_out))
+                                                                : nlohmann::ordered_json(nullptr)},
+                                     {"train_s", result.train_s},
+                                     {"peak_rss_mb", drift::peak_rss_mib()}};
+      fmt::print("{}\n", json.dump(2));
+      return;
+    }
+    say(fmt::format("Trained in {}.", clock_text(result.train_s)));
+    const std::string& unit = result.model.info.value.unit;
+    if (result.held_out) {
+      say("\nHeld-out observations:\n" + scores_text(*result.held_out, unit));
+    }
+    say(fmt::format("Noise of an observation: {:.3g} {} ({})", result.model.info.noise_sd, unit,
+                    plan.settings.uncertainty.noise_sd ? "given"
+                    : result.held_out                  ? "what the field leaves unexplained of the held-out ones"
+                                                       : "what the field leaves unexplained of those that trained: too little"));
+    say(fmt::format("\n{}  the model\nNext: drift predict {} --out map.nc", settings_.output.model, settings_.output.model));
+  }
+
+  const FitOptions& options_;
+  drift::RunSettings settings_;
+};
+
+}  // namespace
+
+void add_fit(CLI::App& app) {
+  auto options = std::make_shared<FitOptions>();
+  CLI::App* verb = app.add_subcommand("fit", "Train a model on observations");
+  verb->footer("The least call: drift fit FILES --value sla --out model.safetensors\n"
+               "Stopped by ctrl-C or killed, the same command resumes from the last checkpoint.");
+  verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
+  auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "output"});
+  verb->add_flag("--fresh", options->fresh, "Begin anew, whatever a checkpoint holds")->group("Run");
+  verb->add_flag("--plan", options->plan_only, "Say what would be done, and stop")->group("Run");
+  verb->add_flag("--json", options->json, "Print the result as JSON")->group("Run");
+  verb->add_flag("--quiet", options->quiet, "Print errors only")->group("Run");
+  verb->callback([options, flags] { Fit(*options, settle(*options, *flags)).run(); });
+}

@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "drift/calendar.h"
+#include "drift/summary.h"
+#include "progress.h"
+#include "run_options.h"
+
+namespace {
+
+struct InspectOptions {
+  std::vector<std::string> files;
+  bool json = false;
+};
+
+std::string count_text(std::size_t count) { return grouped(static_cast<double>(count)); }
+
+const std::vector<std::pair<const char*, std::string drift::Roles::*>>& role_names() {
+  static const std::vector<std::pair<const char*, std::string drift::Roles::*>> names = {
+      {"longitude", &drift::Roles::lon}, {"latitude", &drift::Roles::lat}, {"x", &drift::Roles::x},
+      {"y", &drift::Roles::y},           {"time", &drift::Roles::time},    {"value", &drift::Roles::value},
+      {"sigma", &drift::Roles::sigma},   {"track", &drift::Roles::track},  {"platform", &drift::Roles::platform}};
+  return names;
+}
+
+void print_roles(const drift::ReadReport& report) {
+  fmt::print("Roles{}\n", report.preset.empty() ? "" : fmt::format(" (preset {})", report.preset));
+  for (const auto& [name, role] : role_names()) {
+    const std::string& variable = report.roles.*role;
+    if (variable.empty()) continue;
+    std::string detail;
+    if (role == &drift::Roles::value) {
+      detail = report.value.unit.empty() ? "" : fmt::format(" [{}]", report.value.unit);
+      if (!report.value.long_name.empty()) detail += "  " + report.value.long_name;
+    }
+    fmt::print("  {:10} {}{}\n", name, variable, detail);
+  }
+}
+
+void print_rows(const drift::Reading& reading) {
+  const drift::ReadReport& report = reading.report;
+  fmt::print("\nRows\n  {:>14}  read\n  {:>14}  kept\n", count_text(report.rows), count_text(reading.observations.size()));
+  for (const drift::Rejected& rejected : report.rejected) fmt::print("  {:>14}  left out: {}\n", count_text(rejected.count), rejected.reason);
+}
+
+void print_extent(const drift::Reading& reading, const drift::Summary& summary) {
+  const drift::ReadReport& report = reading.report;
+  const char* const x = report.on_plane ? "x" : "longitude";
+  const char* const y = report.on_plane ? "y" : "latitude";
+  fmt::print("\nExtent\n  {:10} {:.4f} to {:.4f}\n  {:10} {:.4f} to {:.4f}\n", x, summary.lon.least, summary.lon.most, y, summary.lat.least,
+             summary.lat.most);
+  if (!summary.has_time) {
+    fmt::print("  time       none: a model of space alone\n");
+  } else if (report.calendar_time) {
+    fmt::print("  time       {} to {} ({:.4g} days)\n", drift::iso_time(summary.time.least), drift::iso_time(summary.time.most),
+               summary.time.most - summary.time.least);
+  } else {
+    fmt::print("  time       {:g} to {:g} (numbers of the file's own)\n", summary.time.least, summary.time.most);
+  }
+  for (const drift::Summary::Platform& platform : summary.platforms) {
+    fmt::print("  platform   {} ({} observations)\n", platform.name, count_text(platform.count));
+  }
+  if (report.tracks > 0) fmt::print("  tracks     {} (from {})\n", count_text(report.tracks), report.tracks_from);
+}
+
+void print_values(const drift::Summary& summary) {
+  const auto& q = summary.quantiles;
+  fmt::print("\nValues\n  mean {:.4g}, standard deviation {:.4g}\n", summary.mean, summary.sd);
+  fmt::print("  least {:.4g}, 1 % {:.4g}, 25 % {:.4g}, median {:.4g}, 75 % {:.4g}, 99 % {:.4g}, most {:.4g}\n", q[0], q[1], q[2], q[3], q[4], q[5], q[6]);
+  std::size_t most = 1;
+  for (const drift::Summary::Bin& bin : summary.histogram) most = std::max(most, bin.count);
+  for (const drift::Summary::Bin& bin : summary.histogram) {
+    constexpr double kWidth = 50.0;
+    const auto length = static_cast<std::size_t>(kWidth * static_cast<double>(bin.count) / static_cast<double>(most) + 0.5);
+    fmt::print("  {:>10.4g} .. {:<10.4g} {:>12}  {}\n", bin.low, bin.high, count_text(bin.count), std::string(length, '#'));
+  }
+}
+
+void print_json(const drift::Reading& reading, const drift::Summary& summary) {
+  const drift::ReadReport& report = reading.report;
+  nlohmann::ordered_json json = {{"format", report.format}, {"preset", report.preset}, {"files", nlohmann::json::array()}, {"roles", nlohmann::json::object()}};
+  for (const auto& file : report.files) json["files"].push_back(file.string());
+  for (const auto& [name, role] : role_names()) {
+    if (!(report.roles.*role).empty()) json["roles"][name] = report.roles.*role;
+  }
+  json["unit"] = report.value.unit;
+  json["standard_name"] = report.value.standard_name;
+  json["rows"] = report.rows;
+  json["kept"] = summary.count;
+  json["rejected"] = nlohmann::json::object();
+  for (const drift::Rejected& rejected : report.rejected) json["rejected"][rejected.reason] = rejected.count;
+  json["on_plane"] = report.on_plane;
+  json["extent"] = {summary.lon.least, summary.lat.least, summary.lon.most, summary.lat.most};
+  if (summary.has_time) json["time"] = {summary.time.least, summary.time.most};
+  json["calendar_time"] = report.calendar_time;
+  json["platforms"] = nlohmann::json::object();
+  for (const auto& platform : summary.platforms) json["platforms"][platform.name] = platform.count;
+  json["tracks"] = report.tracks;
+  json["mean"] = summary.mean;
+  json["sd"] = summary.sd;
+  json["quantiles"] = summary.quantiles;
+  json["warnings"] = report.warnings;
+  fmt::print("{}\n", json.dump(2));
+}
+
+void run(const InspectOptions& options, const RunOptions& flags) {
+  drift::RunSettings settings;
+  flags.apply(settings);
+  const drift::Reading reading = drift::read_observations(options.files, drift::read_options(settings));
+  const drift::Summary summary = drift::summarise(reading);
+  if (options.json) {
+    print_json(reading, summary);
+    return;
+  }
+  const auto& files = reading.report.files;
+  fmt::print("{} {} file{}: {}{}\n\n", files.size(), reading.report.format, files.size() == 1 ? "" : "s", files.front().string(),
+             files.size() == 1 ? "" : fmt::format(" ... {}", files.back().string()));
+  print_roles(reading.report);
+  print_rows(reading);
+  print_extent(reading, summary);
+  print_values(summary);
+  for (const std::string& warning : reading.report.warnings) fmt::print("\nwarning: {}\n", warning);
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App* verb = app.add_subcommand("inspect", "Show what is in files of observations");
+  verb->footer("drift inspect 'tracks/*.nc' --value sla_filtered");
+  verb->add_option("FILES", options->files, "Observations: paths or globs, NetCDF or CSV")->type_name("")->required();
+  auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"data", "--threads"});
+  verb->add_flag("--json", options->json, "Print it as JSON")->group("Run");
+  verb->callback([options, flags] { run(*options, *flags); });
+}

@@ -1,0 +1,157 @@
+// `drift plot`: a map as a figure, PNG or PDF.
+
+#include "drift/plot.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "drift/error.h"
+#include "drift/read_observations.h"
+#include "number_checks.h"
+#include "progress.h"
+
+namespace {
+
+struct PlotRun {
+  std::filesystem::path map;
+  std::filesystem::path out;
+  std::string panels = "auto";
+  std::string limits, sd_limits;  // "LOW:HIGH"
+  std::vector<std::string> observations;
+  std::string value;  // of the observations
+  bool separate = false;
+  bool quiet = false;
+  bool json = false;
+  drift::PlotOptions plot;
+};
+
+bool parse_number(std::string_view text, double& number) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// "-0.4:0.4". Which is the smaller is the library's to check.
+std::optional<std::array<double, 2>> parse_limits(const std::string& option, const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  const std::size_t colon = text.find(':');
+  std::array<double, 2> limits = {};
+  if (colon == std::string::npos || !parse_number(std::string_view(text).substr(0, colon), limits[0]) ||
+      !parse_number(std::string_view(text).substr(colon + 1), limits[1]) || !(limits[0] < limits[1])) {
+    throw drift::UsageError(fmt::format("{}: '{}' is not LOW:HIGH, two numbers of which the first is the smaller", option, text));
+  }
+  return limits;
+}
+
+drift::PlotPanels panels_named(const std::string& name) {
+  if (name == "mean") return drift::PlotPanels::mean;
+  if (name == "sd") return drift::PlotPanels::sd;
+  return name == "both" ? drift::PlotPanels::both : drift::PlotPanels::automatic;
+}
+
+// "map.png" becomes "map_sd.png".
+std::filesystem::path sd_name(const std::filesystem::path& picture) {
+  std::filesystem::path name = picture;
+  name.replace_filename(picture.stem().string() + "_sd" + picture.extension().string());
+  return name;
+}
+
+void read_overlay(PlotRun& run) {
+  if (run.observations.empty()) {
+    if (!run.value.empty()) throw drift::UsageError("--value names a variable of --observations, which are missing");
+    return;
+  }
+  drift::ReadOptions options;
+  options.roles.value = run.value;
+  run.plot.observations = drift::read_observations(run.observations, options).observations;
+}
+
+nlohmann::ordered_json to_json(const PlotRun& run, const std::filesystem::path& picture, const drift::PlotReport& report) {
+  nlohmann::ordered_json json = {{"picture", picture.string()},
+                                 {"map", run.map.string()},
+                                 {"variable", report.variable},
+                                 {"projection", report.projection}};
+  if (!report.time.empty()) json["time"] = report.time;
+  if (report.limits[0] < report.limits[1]) json["limits"] = report.limits;
+  if (!report.sd_variable.empty()) {
+    json["sd_variable"] = report.sd_variable;
+    json["sd_limits"] = report.sd_limits;
+  }
+  if (report.observations > 0) json["observations_drawn"] = report.observations;
+  return json;
+}
+
+std::string to_text(const std::filesystem::path& picture, const drift::PlotReport& report) {
+  std::string text = fmt::format("{}: {}", picture.string(), report.variable);
+  if (!report.time.empty()) text += fmt::format(" at {}", report.time);
+  text += fmt::format(", {}", report.projection);
+  if (report.limits[0] < report.limits[1]) text += fmt::format(", colours from {:g} to {:g}", report.limits[0], report.limits[1]);
+  if (!report.sd_variable.empty()) text += fmt::format(", sd to {:g}", report.sd_limits[1]);
+  if (report.observations > 0) text += fmt::format(", {} observations", grouped(static_cast<double>(report.observations)));
+  return text;
+}
+
+void run_plot(PlotRun run) {
+  if (run.out.empty()) run.out = std::filesystem::path(run.map).replace_extension(".png");
+  drift::check_picture_name(run.out);
+  run.plot.limits = parse_limits("--limits", run.limits);
+  run.plot.sd_limits = parse_limits("--sd-limits", run.sd_limits);
+  run.plot.panels = panels_named(run.panels);
+  if (run.separate && run.panels != "auto" && run.panels != "both") {
+    throw drift::UsageError("--separate makes a picture each of mean and sd; leave --panels out");
+  }
+  read_overlay(run);
+
+  nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
+  const auto draw = [&](const std::filesystem::path& picture) {
+    const drift::PlotReport report = drift::plot_map(run.map, picture, run.plot);
+    pictures.push_back(to_json(run, picture, report));
+    if (!run.json && !run.quiet) fmt::print("{}\n", to_text(picture, report));
+  };
+  if (run.separate) {
+    run.plot.panels = drift::PlotPanels::mean;
+    draw(run.out);
+    run.plot.panels = drift::PlotPanels::sd;
+    draw(sd_name(run.out));
+  } else {
+    draw(run.out);
+  }
+  if (run.json) fmt::print("{}\n", nlohmann::ordered_json{{"pictures", pictures}}.dump(2));
+}
+
+}  // namespace
+
+void add_plot(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand("plot", "Maps as figures: mean and sd, polar, global or regional, with coastlines");
+  auto run = std::make_shared<PlotRun>();
+  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
+    return verb->add_option(name, value, help)->type_name(type);
+  };
+  add("map", run->map, "MAP.nc", "A map in NetCDF, as 'drift predict' writes it or any CF grid")->required();
+  add("--out", run->out, "FILE", "The picture, .png or .pdf (default: the map's name with .png)");
+  add("--variable", run->plot.variable, "NAME", "Default: the one that has an uncertainty, or the only one");
+  add("--time", run->plot.time, "T", "An index from 0 on, or a time such as 2020-03-01T06:00 (default: the first)");
+  add("--panels", run->panels, "NAME", "mean, sd, both side by side, or auto: both where the map has an sd")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "mean", "sd", "both"}).description(""));
+  verb->add_flag("--separate", run->separate, "A picture each: FILE of the mean, and FILE with _sd in its name");
+  add("--limits", run->limits, "LOW:HIGH", "Of the mean's colours (default: the middle 99 % of its values)");
+  add("--sd-limits", run->sd_limits, "LOW:HIGH", "Of the sd's colours (default: from 0)");
+  add("--colours", run->plot.colours, "NAME", "Of the mean, a colour map of GMT's: batlow, vik, roma_r (_r turns it round)");
+  add("--sd-colours", run->plot.sd_colours, "NAME", "Of the sd");
+  add("--observations", run->observations, "FILES", "Observations to draw over the mean in its colours");
+  add("--value", run->value, "NAME", "Their variable or column (default: guessed)");
+  add("--title", run->plot.title, "TEXT", "Default: the variable's long name and the time");
+  add("--width", run->plot.width_cm, "CM", "Of the panels together, 4 to 100 (default 17 for two, 12 for one)")->check(positive_number());
+  add("--dpi", run->plot.dpi, "N", "Dots per inch")->capture_default_str()->check(whole_number(30, 1200));
+  verb->add_flag("--quiet", run->quiet, "Print nothing when all is well");
+  verb->add_flag("--json", run->json, "Print one JSON object");
+  verb->callback([run] { run_plot(*run); });
+}

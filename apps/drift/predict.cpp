@@ -1,0 +1,195 @@
+#include "drift/predict.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "commands.h"
+#include "drift/calendar.h"
+#include "drift/error.h"
+#include "drift/field.h"
+#include "number_checks.h"
+#include "output_path.h"
+#include "progress.h"
+
+namespace {
+
+struct PredictOptions {
+  std::string model, grid, at, out, mask = "none";
+  std::vector<std::string> times;
+  std::string lon, lat, time_column;
+  bool members = false, gradient = false, json = false, quiet = false;
+  int threads = 0;
+};
+
+double parse_time(const std::string& text, bool calendar) {
+  double days = 0.0;
+  if (drift::parse_iso_time(text, days)) {
+    if (!calendar) throw drift::UsageError(fmt::format("--time {}: the model's times are plain numbers, not dates; give a number", text));
+    return days;
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), days);
+  if (error == std::errc() && end == text.data() + text.size() && std::isfinite(days)) return days;
+  throw drift::UsageError(fmt::format("--time {}: must be a time such as {}", text, calendar ? "2020-03-01 or 2020-03-01T06:00" : "12.5"));
+}
+
+// "2020-03-01", or "2020-03-01/2020-03-09/1": from, to, and the step in days.
+void add_times(const std::string& text, bool calendar, std::vector<double>& times) {
+  constexpr double kMostTimes = 1e5;
+  const std::size_t first = text.find('/'), second = text.find('/', first + 1);
+  if (first == std::string::npos) {
+    times.push_back(parse_time(text, calendar));
+    return;
+  }
+  if (second == std::string::npos) throw drift::UsageError(fmt::format("--time {}: a span is FROM/TO/STEP, the step in days", text));
+  const double from = parse_time(text.substr(0, first), calendar), to = parse_time(text.substr(first + 1, second - first - 1), calendar);
+  const double step = parse_time(text.substr(second + 1), false);
+  const double count = std::floor((to - from) / step + 1e-9) + 1.0;
+  if (!(step > 0.0) || !(to >= from) || count > kMostTimes) {
+    throw drift::UsageError(fmt::format("--time {}: the step must be positive, TO not before FROM, and the times no more than {:g}", text, kMostTimes));
+  }
+  for (double i = 0.0; i < count; ++i) times.push_back(from + i * step);
+}
+
+std::string time_text(const drift::FieldInfo& info, double time) { return info.calendar_time ? drift::iso_time(time) : fmt::format("{:g}", time); }
+
+class Predict {
+ public:
+  Predict(const PredictOptions& options, std::string command) : options_(options), command_(std::move(command)) {}
+
+  void run() {
+    if (!options_.at.empty() && (!options_.grid.empty() || options_.members || options_.gradient || options_.mask != "none")) {
+      throw drift::UsageError("--at predicts at given points; --grid, --members, --gradient and --mask are for maps");
+    }
+    check_output(options_.out);
+    model_ = drift::load_field_model(options_.model);
+    engine_ = drift::make_cpu_engine({.threads = options_.threads});
+    settle_times();
+    if (options_.at.empty()) map();
+    else points();
+  }
+
+ private:
+  void say(const std::string& text) const {
+    if (!options_.quiet && !options_.json) fmt::print("{}\n", text);
+    std::fflush(stdout);
+  }
+  void warn(const std::string& text) const { fmt::print(stderr, "drift: warning: {}\n", text); }
+
+  void warn_outside(double time) const {
+    const drift::FieldInfo& info = model_.info;
+    const double outside = drift::days_outside(info, time);
+    if (outside == 0.0) return;
+    warn(fmt::format("{} lies {:.3g} days {} the {} observation ({}): the field there is a guess", time_text(info, time), std::abs(outside),
+                     outside < 0.0 ? "before" : "after", outside < 0.0 ? "first" : "last",
+                     time_text(info, outside < 0.0 ? info.first_time_days : info.last_time_days)));
+  }
+
+  void settle_times() {
+    const drift::FieldInfo& info = model_.info;
+    for (const std::string& text : options_.times) add_times(text, info.calendar_time, times_);
+    if (!info.has_time && !times_.empty()) throw drift::UsageError("--time: the model is one of space alone and has no time");
+    for (std::size_t i = 1; i < times_.size(); ++i) {
+      if (!(times_[i] > times_[i - 1])) throw drift::UsageError("--time: times must come in ascending order, each once");
+    }
+    if (!info.has_time || !options_.at.empty()) return;
+    if (times_.empty()) {
+      times_ = {0.5 * (info.first_time_days + info.last_time_days)};
+      say(fmt::format("Time: {}, the middle of the observations' (--time to choose).", time_text(info, times_[0])));
+    }
+    warn_outside(times_.front());
+    if (times_.size() > 1 && drift::days_outside(info, times_.back()) > 0.0) warn_outside(times_.back());
+  }
+
+  void map() {
+    drift::MapOptions map;
+    map.grid = options_.grid.empty() ? drift::default_grid(model_) : drift::read_grid(options_.grid);
+    if (options_.grid.empty()) say(fmt::format("Grid: {} (--grid to choose).", map.grid.name));
+    map.time_days = times_;
+    map.members = options_.members;
+    map.gradient = options_.gradient;
+    map.mask = drift::parse_mask(options_.mask);
+    map.command = command_;
+    std::unique_ptr<ProgressLine> line;
+    if (!options_.quiet) line = std::make_unique<ProgressLine>("Predicting");
+    map.progress = [&](double done, double total) {
+      if (line) line->update(done, total, fmt::format("{} points/s", grouped(done / line->elapsed_s())));
+    };
+    const drift::MapReport report = drift::predict_map(*engine_, model_, map, options_.out);
+    const double seconds = line ? line->elapsed_s() : 0.0;
+    line.reset();
+    if (options_.json) {
+      fmt::print("{}\n", nlohmann::ordered_json({{"map", options_.out},
+                                                 {"grid", map.grid.name},
+                                                 {"points", report.points},
+                                                 {"filled", report.filled},
+                                                 {"times", times_.size()},
+                                                 {"variables", report.variables}})
+                             .dump(2));
+      return;
+    }
+    say(fmt::format("{}  {} by {} points{}, {} of them filled, in {:.1f} s: {}", options_.out, map.grid.x.count, map.grid.y.count,
+                    times_.size() > 1 ? fmt::format(" at {} times", times_.size()) : "", grouped(static_cast<double>(report.filled)), seconds,
+                    fmt::join(report.variables, ", ")));
+    say(fmt::format("Next: drift plot {}", options_.out));
+  }
+
+  void points() {
+    if (times_.size() > 1) throw drift::UsageError("--at takes one --time, or the times of the table");
+    const drift::Roles roles = {.lon = options_.lon, .lat = options_.lat, .time = options_.time_column};
+    const drift::PointsReport report = drift::predict_points(*engine_, model_, options_.at, options_.out, roles,
+                                                             times_.empty() ? std::nullopt : std::optional(times_[0]));
+    if (report.furthest_days != 0.0) {
+      warn(fmt::format("some points lie up to {:.3g} days outside the observations' time: the field there is a guess", std::abs(report.furthest_days)));
+    }
+    if (options_.json) {
+      fmt::print("{}\n", nlohmann::ordered_json({{"table", options_.out}, {"rows", report.rows}, {"missing", report.missing}}).dump(2));
+      return;
+    }
+    say(fmt::format("{}  {} rows{}", options_.out, grouped(static_cast<double>(report.rows)),
+                    report.missing == 0 ? "" : fmt::format(", {} without a position or time", grouped(static_cast<double>(report.missing)))));
+  }
+
+  const PredictOptions& options_;
+  std::string command_;
+  drift::FieldModel model_;
+  std::unique_ptr<drift::Engine> engine_;
+  std::vector<double> times_;
+};
+
+}  // namespace
+
+void add_predict(CLI::App& app) {
+  auto options = std::make_shared<PredictOptions>();
+  CLI::App* verb = app.add_subcommand("predict", "Predict a map, or the field at given points");
+  verb->footer("drift predict model.safetensors --grid global:0.25 --time 2020-03-01/2020-03-09/1 --out map.nc\n"
+               "drift predict model.safetensors --at points.csv --out predicted.csv");
+  verb->add_option("MODEL", options->model, "A model of drift fit")->type_name("")->required();
+  verb->add_option("--out", options->out, "The map (NetCDF), or the table with --at (CSV)")->type_name("")->required();
+  verb->add_option("--grid", options->grid,
+                   "global:STEP, bbox:LON0,LAT0,LON1,LAT1:STEP in degrees; CRS:25km[:XMIN,YMIN,XMAX,YMAX]; xy:X0,Y0,X1,Y1:STEP; or a "
+                   "NetCDF file whose grid to take [from the model]")
+      ->type_name("");
+  verb->add_option("--time", options->times, "Times (ISO 8601), or FROM/TO/STEP with the step in days [the middle of the observations']")
+      ->type_name("")
+      ->delimiter(',');
+  verb->add_option("--mask", options->mask, "Leave empty: none; ocean: land; data:100km: what is farther from observations [none]")->type_name("");
+  verb->add_flag("--members", options->members, "Every member of the ensemble too");
+  verb->add_flag("--gradient", options->gradient, "The horizontal gradient too, and the geostrophic velocity of sea surface heights");
+  verb->add_option("--at", options->at, "Predict at the points of this table (CSV, also .gz)")->type_name("");
+  verb->add_option("--lon", options->lon, "Column of the table with the longitudes (or x)")->type_name("");
+  verb->add_option("--lat", options->lat, "Column of the table with the latitudes (or y)")->type_name("");
+  verb->add_option("--time-column", options->time_column, "Column of the table with the times")->type_name("");
+  verb->add_option("--threads", options->threads, "Threads; 0: one a core [0]")->type_name("")->check(whole_number(0, 4096));
+  verb->add_flag("--json", options->json, "Print the result as JSON");
+  verb->add_flag("--quiet", options->quiet, "Print errors and warnings only");
+  verb->callback([options] {
+    Predict(*options, fmt::format("drift predict {} --out {}", options->model, options->out)).run();
+  });
+}

@@ -1,0 +1,65 @@
+#include "run_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "progress.h"
+
+struct RunOptions::Given {
+  std::string flag;
+  std::vector<std::string> texts;
+  CLI::Option* option = nullptr;
+};
+
+namespace {
+
+std::string group_of(const std::string& table) {
+  if (table.empty()) return "Run";
+  std::string name = table;
+  name[0] = static_cast<char>(name[0] - 'a' + 'A');
+  return name;
+}
+
+}  // namespace
+
+RunOptions::RunOptions(CLI::App& verb, const std::vector<std::string>& tables) {
+  for (const drift::SettingInfo& info : drift::setting_infos()) {
+    const auto listed = [&](const std::string& name) { return std::find(tables.begin(), tables.end(), name) != tables.end(); };
+    if (info.flag.empty() || !(listed(info.table) || listed(info.flag))) continue;
+    auto given = std::make_shared<Given>();
+    given->flag = info.flag;
+    const std::string help = info.fallback.empty() ? info.help : fmt::format("{} [{}]", info.help, info.fallback);
+    if (info.is_switch) {
+      given->option = verb.add_flag(info.flag, help);
+    } else {
+      given->option = verb.add_option(info.flag, given->texts, help)->type_name("")->expected(1);
+      if (info.repeats) given->option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      else given->option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    }
+    given->option->group(group_of(info.table));
+    given_.push_back(std::move(given));
+  }
+}
+
+void RunOptions::apply(drift::RunSettings& settings) const {
+  for (const auto& given : given_) {
+    if (given->option->count() > 0) drift::set_from_flag(settings, given->flag, given->texts);
+  }
+}
+
+std::string reading_text(const drift::Reading& reading) {
+  const drift::ReadReport& report = reading.report;
+  const std::size_t kept = reading.observations.size();
+  std::string text = fmt::format("Read {} observations of {}{} from {} {} file{}", grouped(static_cast<double>(kept)),
+                                 report.value.name.empty() ? report.roles.value : report.value.name,
+                                 report.value.unit.empty() ? "" : fmt::format(" ({})", report.value.unit), report.files.size(),
+                                 report.format, report.files.size() == 1 ? "" : "s");
+  if (report.tracks > 0) text += fmt::format(", {} tracks", grouped(static_cast<double>(report.tracks)));
+  text += ".";
+  for (const drift::Rejected& rejected : report.rejected) {
+    text += fmt::format("\n  left out: {} ({})", grouped(static_cast<double>(rejected.count)), rejected.reason);
+  }
+  for (const std::string& warning : report.warnings) text += fmt::format("\n  warning: {}", warning);
+  return text;
+}

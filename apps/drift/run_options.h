@@ -1,0 +1,27 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "drift/read_observations.h"
+#include "drift/run_settings.h"
+
+// The settings of a run as flags, made from the library's own list, so that file and flags never differ.
+class RunOptions {
+ public:
+  // Adds a flag for each setting of these tables ("" holds seed and threads), or that is named itself ("--threads").
+  RunOptions(CLI::App& verb, const std::vector<std::string>& tables);
+
+  // Sets what was given on the command line.
+  void apply(drift::RunSettings& settings) const;
+
+ private:
+  struct Given;
+  std::vector<std::shared_ptr<Given>> given_;
+};
+
+// What a reading has to say to everybody: counts, rejected, warnings.
+std::string reading_text(const drift::Reading& reading);

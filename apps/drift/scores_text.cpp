@@ -1,0 +1,21 @@
+#include "scores_text.h"
+
+#include <fmt/format.h>
+
+#include "progress.h"
+
+std::string scores_text(const drift::Scores& scores, const std::string& unit) {
+  const std::string in_unit = unit.empty() || unit == "1" ? "" : " " + unit;
+  std::string text = fmt::format("  count    {}\n", grouped(static_cast<double>(scores.count)));
+  text += fmt::format("  RMSE     {:.4g}{}\n", scores.rmse, in_unit);
+  text += fmt::format("  MAE      {:.4g}{}\n", scores.mae, in_unit);
+  text += fmt::format("  bias     {:+.2g}{}\n", scores.bias, in_unit);
+  if (!scores.crps) return text + "  (one network has no spread: no scores of uncertainty)\n";
+  text += fmt::format("  CRPS     {:.4g}{}   error of the whole forecast, its spread included\n", *scores.crps, in_unit);
+  text += fmt::format("  NLL      {:.4g}   minus the log density given to what was observed\n", *scores.nll);
+  text += "  intervals hold";
+  for (const drift::Scores::Coverage& coverage : scores.coverage) {
+    text += fmt::format("{} {:.1f} % ({:g} %)", &coverage == scores.coverage.data() ? "" : ",", 100.0 * coverage.share, 100.0 * coverage.level);
+  }
+  return text + "\n";
+}

@@ -1,0 +1,3 @@
+#include "commands.h"
+
+void add_simulate(CLI::App&) {}

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "drift/grid.h"
+
+namespace drift {
+
+// The grid of a NetCDF file whose gridded variables share one, on evenly spaced longitudes and latitudes or x and y: the same
+// points, in ascending order whatever the file's. Throws Error when the file cannot be read, UsageError when it has no such grid.
+Grid grid_from_file(const std::filesystem::path& path);
+
+// What parse_grid reads, or the grid of a file: "file:PATH", or a path that ends in .nc.
+Grid read_grid(const std::string& text);
+
+}  // namespace drift

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "drift/domain.h"
+#include "drift/engine.h"
+#include "drift/ensemble.h"
+#include "drift/observations.h"
+#include "drift/variable_info.h"
+
+namespace drift {
+
+// What a model says of its field and of the observations it was trained on.
+struct FieldInfo {
+  VariableInfo value = {};
+  bool has_time = false;       // the field varies in time
+  bool calendar_time = false;  // times are days since 1950-01-01 UTC, not plain numbers
+  double first_time_days = 0.0, last_time_days = 0.0;  // of the training observations
+  std::array<double, 4> extent = {};  // lon0, lat0, lon1, lat1 of them, lon0 > lon1 across the date line; xy: x0, y0, x1, y1
+  double noise_sd = 0.0;              // of an observation's error, in the values' unit
+  std::size_t training = 0;           // observations
+};
+
+// Where the training observations lie: cells of half a degree that hold any (xy: 512 by 512 cells of the extent).
+struct DataCells {
+  int columns = 0, rows = 0;
+  std::array<double, 4> extent = {};    // x0, y0, x1, y1 of all cells
+  std::vector<std::uint8_t> bits = {};  // [rows * columns], eight to a byte
+};
+DataCells data_cells(const Domain& domain, const Observations& observations, const Rows& rows = {});
+
+// Whether each position lies within `distance` (km; xy: its unit) of a cell with observations. NaN positions do not.
+std::vector<char> near_data(const Domain& domain, const DataCells& cells, std::span<const double> lon_deg,
+                                    std::span<const double> lat_deg, double distance);
+
+// A trained ensemble with all that turns its numbers into a field.
+struct FieldModel {
+  Ensemble ensemble = {};
+  Domain domain = {};
+  FieldInfo info = {};
+  DataCells cells = {};
+  std::string settings = {};  // the run's, as TOML
+  std::string scores = {};    // of the held-out observations, as JSON; empty: none were held out
+
+  bool has_spread() const { return ensemble.members.size() > 1; }
+};
+
+// A model file (drift/ensemble.h) whose metadata hold domain, info, cells, settings and scores. Loading throws Error, beginning
+// with the path, also for a model that has no domain.
+void save_field_model(const std::filesystem::path& path, const FieldModel& model);
+FieldModel load_field_model(const std::filesystem::path& path);
+
+// What to predict, and the results, in the values' unit. Vectors that are not wanted stay empty.
+struct FieldPrediction {
+  std::vector<float> mean;          // [n]; NaN where the position is NaN
+  std::vector<float> sd_epistemic;  // [n], of the field; empty without a spread
+  std::vector<float> sd_total;      // [n], of a new observation; empty without a spread
+  std::vector<float> members;       // [members, n]
+  std::vector<GroundGradient> gradient;  // [n]
+};
+struct PredictWants {
+  bool members = false;
+  bool gradient = false;
+};
+
+// At n positions and n times (one serves for all; none where the model has no time). Splits no work by itself: the engine does.
+FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span<const double> lon_deg,
+                              std::span<const double> lat_deg, std::span<const double> time_days, const PredictWants& wants = {});
+
+// Days by which a time lies outside the training span (negative: before it), 0 inside.
+double days_outside(const FieldInfo& info, double time_days);
+
+}  // namespace drift

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "drift/engine.h"
+#include "drift/field_model.h"
+#include "drift/read_observations.h"
+#include "drift/run_settings.h"
+#include "drift/score.h"
+#include "drift/split.h"
+
+namespace drift {
+
+// From observations to a trained model. Two steps, so that what was chosen can be shown before the long one begins.
+
+struct FitPlan {
+  RunSettings settings;
+  Domain domain;  // fitted to the training observations
+  Split split;
+  NetworkSpec spec;
+  Recipe recipe;
+  std::size_t members = 0;
+  std::vector<std::string> choices;  // what was chosen and why, a sentence each
+  double memory_mib = 0.0;           // that training will need
+  std::string fingerprint;           // of settings and data: a checkpoint with another belongs to another run
+};
+
+// Settles what the settings leave open. Throws Error on data that no field can be made of (too few, all alike), UsageError on
+// settings that do not fit the data.
+FitPlan plan_fit(const RunSettings& settings, const Reading& reading);
+
+struct FitControl {
+  std::function<void(const Progress&)> progress = {};
+  std::stop_token stop = {};
+  std::filesystem::path checkpoint = {};  // written now and then, and when stopped; taken up again when it is there
+  bool fresh = false;                     // begin anew, whatever the checkpoint holds
+  std::function<void(const std::string&)> say = {};  // sentences worth reading on the way
+};
+
+struct FitResult {
+  bool finished = false;  // false: stopped; the checkpoint is saved, the model is not complete
+  FieldModel model;
+  std::optional<Scores> held_out;  // of sd_total against the held-out observations
+  std::uint64_t steps = 0;         // a member
+  double train_s = 0.0;
+};
+
+FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& control = {});
+
+// Scores of sd_total on observations, all together and by platform.
+struct ModelScores {
+  Scores all;
+  std::vector<std::pair<std::string, Scores>> by_platform;  // empty where there are no platforms
+};
+ModelScores score_model(Engine& engine, const FieldModel& model, const Observations& observations);
+
+}  // namespace drift

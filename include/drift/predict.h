@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "drift/engine.h"
+#include "drift/field_model.h"
+#include "drift/grid.h"
+#include "drift/roles.h"
+
+namespace drift {
+
+// Which points of a map are left empty.
+struct MapMask {
+  enum class Kind { none, ocean, data };
+  Kind kind = Kind::none;  // ocean: land is left empty (GSHHG's coastlines, through GMT); data: what is far from observations
+  double distance = 0.0;   // data: km, or the unit of x and y
+};
+// "none", "ocean", "data:100km" (xy: "data:3"). Throws UsageError.
+MapMask parse_mask(const std::string& text);
+
+struct MapOptions {
+  Grid grid;
+  std::vector<double> time_days = {};  // empty where the model has no time
+  bool members = false;
+  bool gradient = false;  // with the geostrophic velocity where the values are heights of the sea surface
+  MapMask mask = {};
+  std::string command = {};                            // for the file's history
+  std::function<void(double done, double total)> progress = {};  // in points
+};
+
+struct MapReport {
+  std::vector<std::string> variables;
+  std::size_t points = 0;  // of the grid
+  std::size_t filled = 0;  // that have a value
+};
+
+// Writes mean, standard deviations and what else is wanted as CF NetCDF, block by block.
+MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions& options, const std::filesystem::path& path);
+
+// Copies a table of points (CSV, plain or gzip) and puts the columns mean, sd_field and sd_observation behind each row; rows in
+// which a position or time is missing get empty ones. Streams: any number of rows. `time_days` serves rows of a table that has no
+// time column.
+struct PointsReport {
+  std::size_t rows = 0;
+  std::size_t missing = 0;
+  double furthest_days = 0.0;  // outside the training span
+};
+PointsReport predict_points(Engine& engine, const FieldModel& model, const std::filesystem::path& points,
+                            const std::filesystem::path& path, const Roles& roles, std::optional<double> time_days = {});
+
+// A grid that suits the model: the globe by one degree, a polar plane by 25 km, or the training observations' box in about 200
+// cells. xy: the extent of x and y.
+Grid default_grid(const FieldModel& model);
+
+// Whether the values are heights of the sea surface in metres or parts of one (so that velocities follow from their slope), and
+// then the factor to metres.
+std::optional<double> sea_surface_metres(const VariableInfo& value);
+
+// Geostrophic velocity in m/s from the slope of the sea surface in m per km: u = -g/f dh/dy, v = g/f dh/dx. NaN within 5 degrees
+// of the equator, where f vanishes.
+struct Velocity {
+  double east, north;
+};
+Velocity geostrophic_velocity(double lat_deg, double slope_east_per_km, double slope_north_per_km);
+
+}  // namespace drift

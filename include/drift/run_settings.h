@@ -1,0 +1,109 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "drift/read_observations.h"
+#include "drift/roles.h"
+
+namespace drift {
+
+// What a run file (TOML) holds, table by table, and what flags of the command override. Every setting has a default that works;
+// where it is empty, drift chooses from the data and says what it chose. src/run/settings.cpp lists them all with their ranges.
+
+struct DataSettings {
+  std::vector<std::string> files;  // paths or globs, NetCDF or CSV
+  Roles roles;                     // keys lon, lat, x, y, time, value, sigma, track, platform
+  std::string preset;
+  std::vector<std::string> where;
+  std::optional<Range> valid;
+  std::optional<std::array<double, 4>> box;
+  std::string from, to;  // ISO times, or numbers where the files' times are such
+  double track_gap_s = 60.0;
+  bool any_order = false;
+};
+
+struct DomainSettings {
+  std::string kind = "auto";  // auto, sphere, plane, xy
+  std::string crs;            // of the plane
+  std::string unit;           // of x and y
+};
+
+struct SplitSettings {
+  std::string method = "auto";  // auto, none, random, track
+  double held_out = 0.1;        // share of the observations
+};
+
+struct ModelSettings {
+  std::optional<std::size_t> members, layers, features, bottleneck;
+  std::optional<double> lengthscale;            // km, or the unit of x and y
+  std::optional<double> time_lengthscale_days;  // days
+  std::optional<double> amplitude;
+  std::string covariance = "matern";  // or squared_exponential
+  double nu = 1.5;
+};
+
+struct TrainSettings {
+  std::optional<double> epochs;
+  std::optional<std::size_t> batch;
+  std::optional<double> rate, bottleneck_rate;
+  std::string optimiser;         // muon or adam; empty: the recipe's
+  std::string loss = "squared";    // or huber
+  double huber_delta = 0.1;
+  double checkpoint_every_s = 300.0;
+};
+
+struct UncertaintySettings {
+  std::string method = "ensemble";
+  std::optional<double> noise_sd;  // of an observation's error, in the values' unit; none: from the held-out residuals
+};
+
+struct OutputSettings {
+  std::string model;  // path
+};
+
+struct RunSettings {
+  DataSettings data;
+  DomainSettings domain;
+  SplitSettings split;
+  ModelSettings model;
+  TrainSettings train;
+  UncertaintySettings uncertainty;
+  OutputSettings output;
+  std::uint64_t seed = 1;
+  int threads = 0;  // 0: one for each core this process may use
+  std::string recipe = "default";  // drift's own networks and training, or "paper": those of the paper's first experiment
+};
+
+// One setting, as a run file and a command line name it.
+struct SettingInfo {
+  std::string table;     // "train"; empty: before the first table
+  std::string key;       // "epochs"
+  std::string flag;      // "--epochs"; empty: none
+  std::string help;      // one line, with unit and range
+  std::string fallback;  // "0.1"; empty: chosen from the data, or none
+  bool is_switch = false;  // true or false: the flag takes no value
+  bool repeats = false;    // a list: the flag may be given several times
+};
+const std::vector<SettingInfo>& setting_infos();
+
+// Sets one from the text of its flag. Throws UsageError naming the flag when the text does not fit.
+void set_from_flag(RunSettings& settings, const std::string& flag, const std::vector<std::string>& texts);
+
+// Throws Error when the file cannot be read, UsageError with file and line on a text that is not TOML, an unknown key or table
+// (with the nearest known one), a wrong type, a value out of range. Paths in it are relative to the run file's folder.
+RunSettings read_run_file(const std::filesystem::path& path);
+
+// All settings that differ from their defaults, as a run file that read_run_file reads back to the same settings.
+std::string to_toml(const RunSettings& settings);
+RunSettings run_settings_from_toml(const std::string& text, const std::string& name);
+
+// The reader's options for these settings. Throws UsageError on a time that is neither ISO nor a number.
+ReadOptions read_options(const RunSettings& settings);
+
+}  // namespace drift

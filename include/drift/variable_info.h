@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace drift {
+
+// What a variable is, in the words of CF; empty where unknown.
+struct VariableInfo {
+  std::string name = {};           // "sla_unfiltered"
+  std::string long_name = {};      // "Sea level anomaly"
+  std::string standard_name = {};  // "sea_surface_height_above_sea_level"
+  std::string unit = {};           // "m"; "1": none
+
+  bool operator==(const VariableInfo&) const = default;
+};
+
+}  // namespace drift

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "netcdf/netcdf_reader.h"
+
+namespace drift {
+
+// The CRS on whose plane the x and y of a variable lie, for projection_of: from the variable that its grid_mapping names, by
+// crs_wkt, spatial_ref, epsg_code or CF's parameters. Empty where there is none, or it is latitude_longitude. Throws Error for a
+// grid mapping that cannot be used.
+std::string crs_of(const NcReader& file, const NcVariable& variable);
+
+}  // namespace drift

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/preset.h"
+#include "data/row_filter.h"
+#include "drift/read_observations.h"
+#include "netcdf/cf_time.h"
+#include "netcdf/netcdf_reader.h"
+
+namespace drift {
+
+// Which variables of a NetCDF file play which roles. Each lies along some of the value's dimensions, in any order, and holds for
+// all indices of the others.
+struct NcLayout {
+  const NcVariable* value = nullptr;
+  const NcVariable* x = nullptr;  // longitude, or x of the plane or of the projection
+  const NcVariable* y = nullptr;
+  const NcVariable* time = nullptr;  // null, as below: none
+  const NcVariable* sigma = nullptr;
+  const NcVariable* track = nullptr;
+  const NcVariable* cycle = nullptr;     // null where there is no track
+  const NcVariable* platform = nullptr;  // numbers or text
+  std::vector<const NcVariable*> where;  // of each condition
+
+  bool on_plane = false;
+  std::string plane_unit;
+  std::string crs;               // not empty: x and y become longitude and latitude
+  double metres_per_unit = 1.0;  // of x and y, where there is a crs
+
+  std::optional<CfTime> calendar;  // none: times are numbers of the file's own
+  bool tai = false;
+
+  std::string platform_name;  // of the whole file, where there is no variable; empty: none
+  std::string pass_label;     // of the whole file, where it is one pass; empty: it is not
+  bool along_track = false;   // positions change with time
+  bool in_order = false;      // times must not run backwards
+
+  const PresetRow* preset = nullptr;
+  std::vector<Condition> conditions;  // with numbers in place of a flag's words
+  VariableInfo info;
+  Roles roles;
+};
+
+// Throws UsageError where roles cannot be told or options do not fit the file, Error where the file is wrong. The pointers are
+// those of file.variables().
+NcLayout find_layout(const NcReader& file, const ReadOptions& options, const RowFilter& filter);
+
+// Whether all of the variable's dimensions are among those of `other`.
+bool lies_along(const NcVariable& variable, const NcVariable& other);
+
+}  // namespace drift

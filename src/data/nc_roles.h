@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/preset.h"
+#include "netcdf/netcdf_reader.h"
+
+namespace drift {
+
+// How a role is told from CF's attributes and from usual names.
+struct NcRole {
+  std::string_view option;  // in Roles
+  std::string_view standard_name;
+  std::vector<std::string_view> units;  // in lower case
+  std::string_view axis;
+  std::vector<std::string_view> names;  // in lower case
+};
+
+extern const NcRole kNcLon, kNcLat, kNcX, kNcY, kNcTime;
+
+// How much speaks for it: 0 nothing, the more the surer.
+int evidence(const NcReader& file, const NcVariable& variable, const NcRole& role);
+
+// Finds variables of a file, for the value that they belong to. Messages name the option.
+class NcRoleFinder {
+ public:
+  NcRoleFinder(const NcReader& file, const NcVariable& value);
+
+  // By full or base name among those that lie along the value's dimensions. Throws UsageError.
+  const NcVariable* named(const std::string& name, std::string_view option) const;
+  // The first of the names that is there; null where none is.
+  const NcVariable* first_of(const std::vector<std::string_view>& names) const;
+  // By CF. Null where nothing speaks for any; throws UsageError where two are equally likely.
+  const NcVariable* guessed(const NcRole& role) const;
+  // An option's name if there is one (null for kNoRole), else the preset's, else by CF.
+  const NcVariable* find(const NcRole& role, const std::string& option, const std::vector<std::string_view>& preset) const;
+
+ private:
+  bool is_coordinate(const NcVariable& variable) const;
+
+  const NcReader& file_;
+  const NcVariable& value_;
+  std::vector<std::string> coordinates_;  // names in the value's attribute
+};
+
+// The variable that holds the values: by name, path or standard_name; by preset; or the only one that can be. Throws UsageError.
+const NcVariable& find_value(const NcReader& file, const std::string& wanted, const PresetRow* preset);
+
+// Throws UsageError: no such variable, and the nearest name.
+[[noreturn]] void fail_unknown(const NcReader& file, const std::string& name, const std::string& what);
+
+}  // namespace drift

@@ -1,0 +1,233 @@
+#include "drift/read_observations.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "core/threads.h"
+#include "data/csv.h"
+#include "data/csv_header.h"
+#include "data/duplicates.h"
+#include "data/gathering.h"
+#include "data/input_files.h"
+#include "data/nc_layout.h"
+#include "data/nc_rows.h"
+#include "data/preset.h"
+#include "data/row_filter.h"
+#include "data/tracks.h"
+#include "drift/error.h"
+
+namespace drift {
+namespace {
+
+// One file, read; what is known of it besides its observations.
+struct OneFile {
+  FilePart part;
+  FileFacts facts;
+  Roles roles;
+  VariableInfo value;
+  std::string preset;
+  std::string tracks_from;
+  bool along_track = false;  // tracks may be found where none are given
+};
+
+std::string tracks_of(const NcLayout& layout) {
+  if (layout.cycle != nullptr) return fmt::format("variables '{}' and '{}'", layout.cycle->name, layout.track->name);
+  if (layout.track != nullptr) return fmt::format("variable '{}'", layout.track->name);
+  return layout.pass_label.empty() ? std::string() : fmt::format("the file's attribute '{}'", layout.preset->pass_attribute);
+}
+
+OneFile read_netcdf_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter) {
+  const NcReader file(path);
+  const NcLayout layout = find_layout(file, options, filter);
+  OneFile result;
+  result.part = read_rows(file, layout, filter);
+  result.roles = layout.roles;
+  result.value = layout.info;
+  result.preset = layout.preset == nullptr ? std::string() : layout.preset->name;
+  result.tracks_from = tracks_of(layout);
+  result.along_track = layout.along_track && layout.calendar && !layout.on_plane;
+  const bool has_platform = layout.platform != nullptr || !layout.platform_name.empty();
+  result.facts = {path, layout.info.name, layout.info.unit, layout.on_plane, layout.on_plane ? layout.plane_unit : std::string(),
+                  layout.time != nullptr, layout.sigma != nullptr, !result.tracks_from.empty(), has_platform,
+                  layout.calendar.has_value()};
+  return result;
+}
+
+OneFile read_csv_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter) {
+  CsvPart csv = read_csv_part(path, {.columns = options.roles, .threads = options.threads}, filter);
+  OneFile result;
+  result.part = std::move(csv.part);
+  result.roles = csv.report.columns;
+  result.value = {csv.report.columns.value, {}, {}, unit_in_name(csv.report.columns.value)};
+  const Roles& roles = result.roles;
+  if (!roles.track.empty()) result.tracks_from = fmt::format("column \"{}\"", roles.track);
+  result.along_track = csv.report.iso_times && !csv.report.on_plane;
+  result.facts = {path, roles.value, result.value.unit, csv.report.on_plane, unit_in_name(roles.x), !roles.time.empty(),
+                  !roles.sigma.empty(), !roles.track.empty(), !roles.platform.empty(), csv.report.iso_times};
+  return result;
+}
+
+// Calls read(i) for all files on several threads and merge(i, result) in the files' order, one at a time. A thread whose file is
+// read waits for its turn, so no more files are in memory than there are threads. Throws what the first file that failed threw.
+class InOrder {
+ public:
+  using Read = std::function<OneFile(std::size_t)>;
+  using Merge = std::function<void(OneFile&&)>;
+
+  void run(std::size_t files, int threads, const Read& read, const Merge& merge) {
+    failed_ = files;
+    run_on_threads(std::min(threads, static_cast<int>(std::min<std::size_t>(files, 1024))), [&](int) {
+      for (std::size_t i = take(); i < failed(); i = take()) one(i, read, merge);
+    });
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::size_t take() {
+    const std::lock_guard lock(mutex_);
+    return next_++;
+  }
+  std::size_t failed() {
+    const std::lock_guard lock(mutex_);
+    return failed_;
+  }
+
+  void one(std::size_t i, const Read& read, const Merge& merge) {
+    try {
+      OneFile result = read(i);
+      std::unique_lock lock(mutex_);
+      turn_.wait(lock, [&] { return merged_ == i || failed_ < i; });
+      if (failed_ < i) return;
+      merge(std::move(result));
+      ++merged_;
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (i < failed_) {
+        failed_ = i;
+        error_ = std::current_exception();
+      }
+    }
+    turn_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable turn_;
+  std::size_t next_ = 0, merged_ = 0, failed_ = 0;
+  std::exception_ptr error_;
+};
+
+class ObservationReader {
+ public:
+  ObservationReader(const std::vector<std::string>& patterns, const ReadOptions& options)
+      : options_(options), filter_(make_filter(options)), files_(input_files(patterns)), netcdf_(are_netcdf(files_)),
+        threads_(options.threads > 0 ? options.threads : available_threads()), gathering_(files_) {
+    if (!netcdf_ && !options.preset.empty() && options.preset != "none") {
+      throw UsageError(fmt::format("the preset \"{}\" is for NetCDF files, and {} is not one", options.preset, files_[0].string()));
+    }
+    reading_.report.files = files_;
+    reading_.report.format = netcdf_ ? "NetCDF" : "CSV";
+  }
+
+  Reading read() && {
+    const auto read_one = netcdf_ ? read_netcdf_file : read_csv_file;
+    const int threads = netcdf_ ? threads_ : 1;  // a CSV file is read by several by itself
+    InOrder().run(
+        files_.size(), threads, [&](std::size_t i) { return read_one(files_[i], options_, filter_); },
+        [&](OneFile&& file) { merge(std::move(file)); });
+    finish();
+    return std::move(reading_);
+  }
+
+ private:
+  void merge(OneFile&& file) {
+    ReadReport& report = reading_.report;
+    if (!file.preset.empty()) presets_.insert(file.preset);
+    if (!begun_) {
+      begun_ = true;
+      along_track_ = true;
+      report.roles = file.roles;
+      report.value = file.value;
+      report.on_plane = file.facts.on_plane;
+      report.plane_unit = file.facts.on_plane ? file.facts.plane_unit : std::string();
+      report.calendar_time = file.facts.calendar_time;
+      report.tracks_from = file.tracks_from;
+    }
+    along_track_ = along_track_ && file.along_track;
+    gathering_.add(std::move(file.part), file.facts);
+  }
+
+  void finish() {
+    ReadReport& report = reading_.report;
+    report.preset = fmt::format("{}", fmt::join(presets_, ", "));
+    report.rows = gathering_.rows();
+    report.rejected = gathering_.rejected();
+    Observations& observations = reading_.observations;
+    observations = std::move(gathering_).finish();
+    if (options_.time && report.roles.time.empty()) {
+      throw UsageError(fmt::format("a time span is asked for, but {} has no times", files_[0].string()));
+    }
+    if (observations.size() == 0) fail_empty();
+    take_out_duplicates();
+    if (!report.tracks_from.empty()) {
+      report.tracks = renumber_tracks(observations);
+    } else if (along_track_ && options_.roles.track != kNoRole) {
+      report.tracks = find_tracks(observations, options_.track_gap_s);
+      if (report.tracks > 0) report.tracks_from = fmt::format("gaps of {:g} s and turns", options_.track_gap_s);
+    }
+  }
+
+  [[noreturn]] void fail_empty() const {
+    const ReadReport& report = reading_.report;
+    std::vector<std::string> reasons;
+    for (const Rejected& some : report.rejected) reasons.push_back(fmt::format("{} {}", some.reason, some.count));
+    const std::string where = files_.size() == 1 ? files_[0].string() : fmt::format("{} files from {} on", files_.size(), files_[0].string());
+    if (report.rows == 0) throw Error(fmt::format("{}: no observations: '{}' has no values at all", where, report.roles.value));
+    throw Error(fmt::format("{}: none of {} values of '{}' is left: {}", where, report.rows, report.roles.value,
+                            fmt::join(reasons, ", ")));
+  }
+
+  void take_out_duplicates() {
+    ReadReport& report = reading_.report;
+    const std::size_t before = reading_.observations.size();
+    const std::size_t dropped = drop_duplicates(reading_.observations, threads_);
+    if (dropped == 0) return;
+    if (2 * dropped > before) {
+      throw Error(fmt::format("{} of {} observations are there more than once, with the same position, time and value; is a file "
+                              "given under two names, or is the position or the time the wrong variable?",
+                              dropped, before));
+    }
+    add_rejected(report.rejected, "exact duplicate", dropped);
+    report.warnings.push_back(fmt::format("{} of {} observations were exact duplicates of others (same position, time{} and value) "
+                                          "and were left out.",
+                                          dropped, before, reading_.observations.platform.empty() ? "" : ", platform"));
+  }
+
+  const ReadOptions& options_;
+  RowFilter filter_;
+  std::vector<std::filesystem::path> files_;
+  bool netcdf_;
+  int threads_;
+  Gathering gathering_;
+  bool begun_ = false, along_track_ = false;
+  std::set<std::string> presets_;
+  Reading reading_;
+};
+
+}  // namespace
+
+Reading read_observations(const std::vector<std::string>& patterns, const ReadOptions& options) {
+  if (!(options.track_gap_s > 0.0)) {
+    throw UsageError(fmt::format("the option 'track_gap_s' is {}; it must be more than zero", options.track_gap_s));
+  }
+  if (options.threads < 0) throw UsageError(fmt::format("the option 'threads' is {}; it must be zero or more", options.threads));
+  return ObservationReader(patterns, options).read();
+}
+
+}  // namespace drift

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "netcdf/netcdf_writer.h"
+
+namespace drift {
+
+// "2020-03-01T00:00:00Z", with the time of day at midnight too.
+std::string acdd_time(double days_since_1950);
+
+// The attributes of a file after CF-1.8 and ACDD-1.3 (Attribute Convention for Data Discovery). The caller's stand over those of
+// drift's own; Conventions, source, product_version, date_created and standard_name_vocabulary are added where they are missing.
+struct FileAttributes {
+  std::map<std::string, std::string> texts = {};
+  std::map<std::string, double> numbers = {};
+
+  void add_box(double west, double south, double east, double north);  // degrees; west > east: over the date line
+  void add_time_span(double first_days, double last_days);             // since 1950-01-01
+};
+void write_attributes(NcWriter& writer, FileAttributes own, const std::map<std::string, std::string>& callers);
+
+}  // namespace drift

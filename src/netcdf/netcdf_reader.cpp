@@ -1,0 +1,315 @@
+#include "netcdf/netcdf_reader.h"
+
+#include <fmt/format.h>
+#include <netcdf.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "drift/error.h"
+#include "netcdf/classic_size.h"
+#include "netcdf/netcdf_call.h"
+
+namespace drift {
+namespace {
+
+// The stored number that netCDF writes where nothing was written. Bytes have none: all of theirs may be data.
+std::optional<double> default_fill(int type) {
+  switch (type) {
+    case NC_SHORT: return NC_FILL_SHORT;
+    case NC_USHORT: return NC_FILL_USHORT;
+    case NC_INT: return NC_FILL_INT;
+    case NC_UINT: return NC_FILL_UINT;
+    case NC_INT64: return static_cast<double>(NC_FILL_INT64);
+    case NC_UINT64: return static_cast<double>(NC_FILL_UINT64);
+    case NC_FLOAT: return NC_FILL_FLOAT;
+    case NC_DOUBLE: return NC_FILL_DOUBLE;
+    default: return std::nullopt;
+  }
+}
+
+// What makes a negative number of this type the unsigned one with the same bits.
+double wrap_of(int type) {
+  switch (type) {
+    case NC_BYTE: return 0x1p8;
+    case NC_SHORT: return 0x1p16;
+    case NC_INT: return 0x1p32;
+    case NC_INT64: return 0x1p64;
+    default: return 0.0;
+  }
+}
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\0' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+void check_readable(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) throw Error(fmt::format("{}: no such file", path.string()));
+  if (std::filesystem::is_directory(status)) {
+    throw Error(fmt::format("{}: is a folder; name the files in it, for instance {}", path.string(), (path / "*.nc").string()));
+  }
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) throw Error(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
+  if (bytes == 0) throw Error(fmt::format("{}: is empty", path.string()));
+  if (const auto announced = classic_size(path); announced && bytes < *announced) {
+    throw Error(fmt::format("{}: is truncated: its header announces {} bytes, there are {}", path.string(), *announced, bytes));
+  }
+}
+
+[[noreturn]] void fail_to_open(const std::filesystem::path& path, int status) {
+  if (!looks_like_netcdf(path)) throw Error(fmt::format("{}: is not a NetCDF file", path.string()));
+  throw Error(fmt::format("{}: cannot be opened: {}; is it truncated or damaged? Compare its size with the original's",
+                          path.string(), nc_strerror(status)));
+}
+
+}  // namespace
+
+std::size_t NcVariable::size() const {
+  return std::accumulate(dimensions.begin(), dimensions.end(), std::size_t{1},
+                         [](std::size_t product, const NcDimension& d) { return product * d.length; });
+}
+
+std::string NcVariable::base_name() const { return name.substr(name.rfind('/') + 1); }
+
+bool NcVariable::is_number() const { return type != NC_CHAR && type != NC_STRING && type <= NC_MAX_ATOMIC_TYPE; }
+
+bool looks_like_netcdf(const std::filesystem::path& path) {
+  std::array<char, 4> magic = {};
+  std::ifstream file(path, std::ios::binary);
+  file.read(magic.data(), magic.size());
+  const std::string_view text(magic.data(), static_cast<std::size_t>(file.gcount()));
+  return text == "\x89HDF" || (text.size() == 4 && text.starts_with("CDF") && (text[3] == 1 || text[3] == 2 || text[3] == 5));
+}
+
+NcReader::NcReader(const std::filesystem::path& path) : path_(path) {
+  check_readable(path);
+  const auto lock = lock_netcdf();
+  if (const int status = nc_open(path.c_str(), NC_NOWRITE, &file_); status != NC_NOERR) fail_to_open(path, status);
+  try {
+    list_group(file_, "");
+  } catch (...) {
+    nc_close(file_);
+    throw;
+  }
+}
+
+NcReader::~NcReader() {
+  const auto lock = lock_netcdf();
+  nc_close(file_);
+}
+
+void NcReader::list_group(int group, const std::string& prefix) {
+  const auto check = [&](int status) { check_netcdf(status, path_, "its contents cannot be listed"); };
+  int count = 0;
+  check(nc_inq_nvars(group, &count));
+  for (int id = 0; id < count; ++id) {
+    std::array<char, NC_MAX_NAME + 1> name = {};
+    int type = 0, dimension_count = 0;
+    std::array<int, NC_MAX_VAR_DIMS> dimension_ids = {};
+    check(nc_inq_var(group, id, name.data(), &type, &dimension_count, dimension_ids.data(), nullptr));
+    NcVariable variable = {prefix + name.data(), group, id, type, {}};
+    for (int i = 0; i < dimension_count; ++i) {
+      const int dimension = dimension_ids.at(static_cast<std::size_t>(i));
+      std::array<char, NC_MAX_NAME + 1> dimension_name = {};
+      std::size_t length = 0;
+      check(nc_inq_dim(group, dimension, dimension_name.data(), &length));
+      variable.dimensions.push_back({dimension_name.data(), dimension, length});
+    }
+    variables_.push_back(std::move(variable));
+  }
+  int groups = 0;
+  check(nc_inq_grps(group, &groups, nullptr));
+  std::vector<int> ids(static_cast<std::size_t>(groups));
+  check(nc_inq_grps(group, nullptr, ids.data()));
+  for (const int id : ids) {
+    std::array<char, NC_MAX_NAME + 1> name = {};
+    check(nc_inq_grpname(id, name.data()));
+    list_group(id, prefix + name.data() + "/");
+  }
+}
+
+const NcVariable* NcReader::find(const std::string& name) const {
+  const NcVariable* found = nullptr;
+  for (const NcVariable& variable : variables_) {
+    if (variable.name == name) return &variable;
+  }
+  for (const NcVariable& variable : variables_) {
+    if (variable.base_name() != name) continue;
+    if (found != nullptr) return nullptr;
+    found = &variable;
+  }
+  return found;
+}
+
+std::optional<std::string> NcReader::text_of(int group, int variable, const std::string& attribute) const {
+  const auto lock = lock_netcdf();
+  int type = 0;
+  std::size_t length = 0;
+  if (nc_inq_att(group, variable, attribute.c_str(), &type, &length) != NC_NOERR) return std::nullopt;
+  if (type == NC_CHAR) {
+    std::string text(length, '\0');
+    if (nc_get_att_text(group, variable, attribute.c_str(), text.data()) != NC_NOERR) return std::nullopt;
+    return trimmed(std::move(text));
+  }
+  if (type != NC_STRING || length == 0) return std::nullopt;
+  std::vector<char*> strings(length);
+  if (nc_get_att_string(group, variable, attribute.c_str(), strings.data()) != NC_NOERR) return std::nullopt;
+  std::string text = strings[0] == nullptr ? "" : strings[0];
+  nc_free_string(length, strings.data());
+  return trimmed(std::move(text));
+}
+
+std::optional<std::string> NcReader::text(const std::string& attribute) const { return text_of(file_, NC_GLOBAL, attribute); }
+
+std::optional<std::string> NcReader::text(const NcVariable& variable, const std::string& attribute) const {
+  return text_of(variable.group, variable.id, attribute);
+}
+
+std::vector<double> NcReader::numbers_of(int group, int variable, const std::string& attribute) const {
+  const auto lock = lock_netcdf();
+  int type = 0;
+  std::size_t length = 0;
+  if (nc_inq_att(group, variable, attribute.c_str(), &type, &length) != NC_NOERR) return {};
+  if (type == NC_CHAR || type == NC_STRING || type > NC_MAX_ATOMIC_TYPE) return {};
+  std::vector<double> numbers(length);
+  if (nc_get_att_double(group, variable, attribute.c_str(), numbers.data()) != NC_NOERR) return {};
+  return numbers;
+}
+
+std::vector<double> NcReader::numbers(const std::string& attribute) const { return numbers_of(file_, NC_GLOBAL, attribute); }
+
+std::vector<double> NcReader::numbers(const NcVariable& variable, const std::string& attribute) const {
+  return numbers_of(variable.group, variable.id, attribute);
+}
+
+int NcReader::type_of(const NcVariable& variable, const std::string& attribute) const {
+  const auto lock = lock_netcdf();
+  int type = NC_NAT;
+  return nc_inq_atttype(variable.group, variable.id, attribute.c_str(), &type) == NC_NOERR ? type : NC_NAT;
+}
+
+// CF: limits are stored numbers. But NUG: where they are of the type of scale_factor, and that is wider than the stored one, they
+// are values.
+void NcReader::set_valid_range(const NcVariable& variable, NcPacking& packing) const {
+  const auto is_real = [](int type) { return type == NC_FLOAT || type == NC_DOUBLE; };
+  const bool packed = is_real(type_of(variable, "scale_factor")) || is_real(type_of(variable, "add_offset"));
+  const auto limit = [&](const char* attribute, double number) {
+    const bool is_value = packed && !is_real(variable.type) && is_real(type_of(variable, attribute));
+    if (is_value) return (number - packing.offset) / packing.scale;
+    return number < 0.0 ? number + packing.wrap : number;
+  };
+  double low = packing.valid_min, high = packing.valid_max;
+  if (const std::vector<double> found = numbers(variable, "valid_min"); !found.empty()) low = limit("valid_min", found[0]);
+  if (const std::vector<double> found = numbers(variable, "valid_max"); !found.empty()) high = limit("valid_max", found[0]);
+  if (const std::vector<double> range = numbers(variable, "valid_range"); range.size() == 2) {
+    low = limit("valid_range", range[0]);
+    high = limit("valid_range", range[1]);
+  }
+  if (packing.scale < 0.0 && low > high) std::swap(low, high);
+  if (low <= high) {
+    packing.valid_min = low;
+    packing.valid_max = high;
+  }
+}
+
+std::vector<std::string> NcReader::attribute_names(const NcVariable& variable) const {
+  const auto lock = lock_netcdf();
+  int count = 0;
+  std::vector<std::string> names;
+  if (nc_inq_varnatts(variable.group, variable.id, &count) != NC_NOERR) return names;
+  for (int i = 0; i < count; ++i) {
+    std::array<char, NC_MAX_NAME + 1> name = {};
+    if (nc_inq_attname(variable.group, variable.id, i, name.data()) == NC_NOERR) names.emplace_back(name.data());
+  }
+  return names;
+}
+
+NcPacking NcReader::packing(const NcVariable& variable) const {
+  NcPacking packing;
+  if (const std::vector<double> scale = numbers(variable, "scale_factor"); !scale.empty()) packing.scale = scale.front();
+  if (const std::vector<double> offset = numbers(variable, "add_offset"); !offset.empty()) packing.offset = offset.front();
+  if (packing.scale == 0.0 || !std::isfinite(packing.scale) || !std::isfinite(packing.offset)) {
+    throw Error(fmt::format("{}: variable '{}' has scale_factor {} and add_offset {}, with which no value can be told",
+                            path_.string(), variable.name, packing.scale, packing.offset));
+  }
+  const std::string is_unsigned = text(variable, "_Unsigned").value_or("");
+  if (is_unsigned == "true" || is_unsigned == "True" || is_unsigned == "1") packing.wrap = wrap_of(variable.type);
+  packing.missing = numbers(variable, "_FillValue");
+  if (const auto fill = default_fill(variable.type); packing.missing.empty() && fill) packing.missing.push_back(*fill);
+  for (const double number : numbers(variable, "missing_value")) packing.missing.push_back(number);
+  for (double& number : packing.missing) {
+    if (variable.type == NC_FLOAT) number = static_cast<float>(number);  // an attribute of doubles may say 1e20
+    if (number < 0.0) number += packing.wrap;
+  }
+  set_valid_range(variable, packing);
+  return packing;
+}
+
+void NcReader::keep_chunks(const NcVariable& variable, std::size_t axis) const {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  const auto lock = lock_netcdf();
+  int storage = NC_CONTIGUOUS;
+  std::vector<std::size_t> chunk(variable.dimensions.size());
+  if (chunk.empty() || nc_inq_var_chunking(variable.group, variable.id, &storage, chunk.data()) != NC_NOERR) return;
+  if (storage != NC_CHUNKED) return;
+  std::size_t bytes = 8;  // a number is no longer
+  for (std::size_t i = 0; i < chunk.size() && bytes < kMostBytes; ++i) {
+    const std::size_t length = std::max<std::size_t>(1, chunk[i]);
+    bytes *= i <= axis ? length : (variable.dimensions[i].length + length - 1) / length * length;
+  }
+  constexpr std::size_t kSlots = 4133;  // a prime, more than chunks that are kept
+  nc_set_var_chunk_cache(variable.group, variable.id, std::min(bytes + (bytes >> 2U), kMostBytes), kSlots, 0.75F);
+}
+
+void NcReader::read_stored(const NcVariable& variable, std::span<const std::size_t> start, std::span<const std::size_t> count,
+                           std::span<double> out) const {
+  const std::size_t size = std::accumulate(count.begin(), count.end(), std::size_t{1}, std::multiplies<>());
+  if (start.size() != variable.dimensions.size() || count.size() != start.size() || out.size() != size) {
+    throw UsageError(fmt::format("{}: variable '{}' has {} dimensions, {} are asked for with {} numbers in {}", path_.string(),
+                                 variable.name, variable.dimensions.size(), start.size(), size, out.size()));
+  }
+  if (size == 0) return;
+  const auto lock = lock_netcdf();
+  check_netcdf(nc_get_vara_double(variable.group, variable.id, start.data(), count.data(), out.data()), path_,
+               fmt::format("variable '{}' cannot be read; is the file truncated or damaged?", variable.name));
+}
+
+std::vector<double> NcReader::read(const NcVariable& variable) const {
+  std::vector<double> values(variable.size());
+  std::vector<std::size_t> start(variable.dimensions.size(), 0), count;
+  for (const NcDimension& dimension : variable.dimensions) count.push_back(dimension.length);
+  read_stored(variable, start, count, values);
+  const NcPacking unpacking = packing(variable);
+  for (double& value : values) value = unpacking.unpack(value);
+  return values;
+}
+
+std::vector<std::string> NcReader::read_text(const NcVariable& variable) const {
+  const auto lock = lock_netcdf();
+  const std::string what = fmt::format("variable '{}' cannot be read as text", variable.name);
+  const std::size_t size = variable.size();
+  if (variable.type == NC_STRING) {
+    std::vector<char*> strings(size, nullptr);
+    check_netcdf(nc_get_var_string(variable.group, variable.id, strings.data()), path_, what);
+    std::vector<std::string> texts;
+    for (const char* text : strings) texts.emplace_back(text == nullptr ? "" : text);
+    nc_free_string(size, strings.data());
+    return texts;
+  }
+  std::string characters(size, '\0');
+  check_netcdf(nc_get_var_text(variable.group, variable.id, characters.data()), path_, what);
+  const std::size_t width = variable.dimensions.empty() ? 1 : variable.dimensions.back().length;
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; width > 0 && i + width <= size; i += width) texts.push_back(trimmed(characters.substr(i, width)));
+  return texts;
+}
+
+}  // namespace drift

@@ -1,0 +1,201 @@
+#include "drift/field_file.h"
+
+#include <fmt/format.h>
+#include <netcdf.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "drift/error.h"
+#include "netcdf/netcdf_writer.h"
+#include "output/field_file_coordinates.h"
+
+namespace drift {
+namespace {
+
+constexpr float kFill = NC_FILL_FLOAT;
+
+[[noreturn]] void refuse(const std::string& why) { throw UsageError("field file: " + why); }
+
+bool is_cf_name(const std::string& name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto good = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; };
+  return !name.empty() && letter(name.front()) && std::all_of(name.begin(), name.end(), good);
+}
+
+void check_layers(const FieldFileOptions& options) {
+  if (options.layers.empty()) refuse("there is no layer to write");
+  std::set<std::string> names = {"time", "member", "bounds", "crs", "longitude", "latitude"};
+  for (const GridAxis* axis : {&options.grid.x, &options.grid.y}) names.insert({axis->name, axis->name + "_bounds"});
+  std::size_t members = 0;
+  for (const FieldLayer& layer : options.layers) {
+    const std::string& name = layer.info.name;
+    if (!is_cf_name(name)) refuse(fmt::format("'{}' is no name for a variable: letters, digits and _, a letter first", name));
+    if (!names.insert(name).second) refuse(fmt::format("the name '{}' is taken twice", name));
+    if (layer.members > 0 && members > 0 && layer.members != members) {
+      refuse(fmt::format("layer '{}' has {} members, another has {}", name, layer.members, members));
+    }
+    members = std::max(members, layer.members);
+  }
+}
+
+void check_options(const FieldFileOptions& options) {
+  for (const GridAxis* axis : {&options.grid.x, &options.grid.y}) {
+    if (!is_cf_name(axis->name)) refuse(fmt::format("'{}' is no name for an axis", axis->name));
+    if (axis->count == 0 || !(axis->step > 0.0) || !std::isfinite(axis->first)) {
+      refuse(fmt::format("axis '{}' has {} cells of {} from {}", axis->name, axis->count, axis->step, axis->first));
+    }
+  }
+  if (options.grid.x.name == options.grid.y.name) refuse(fmt::format("both axes are called '{}'", options.grid.x.name));
+  check_layers(options);
+  const std::vector<double>& times = options.time_days;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (!std::isfinite(times[i])) refuse(fmt::format("time {} is {}", i, times[i]));
+    if (i > 0 && !(times[i] > times[i - 1])) {
+      refuse(fmt::format("times must grow, but time {} is {} after {}", i, times[i], times[i - 1]));
+    }
+  }
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::size_t slots_of(const FieldFileOptions& options) {
+  std::size_t slots = 0;
+  for (const FieldLayer& layer : options.layers) slots += std::max<std::size_t>(1, layer.members);
+  return slots;
+}
+
+// More than the file can come to: HDF5 keeps a chunk as it is where compressing it does not help.
+std::size_t most_bytes(const FieldFileOptions& options, const FieldChunks& chunks) {
+  const auto whole = [](std::size_t count, std::size_t part) { return (count + part - 1) / part * part; };
+  const std::size_t cells = whole(options.grid.y.count, chunks.rows) * whole(options.grid.x.count, chunks.columns);
+  const std::size_t maps = std::max<std::size_t>(1, options.time_days.size()) * slots_of(options);
+  const std::size_t positions = options.grid.crs.empty() ? 0 : 2 * sizeof(double) * cells;
+  const std::size_t axes = 3 * sizeof(double) * (options.grid.x.count + options.grid.y.count + options.time_days.size());
+  const std::size_t numbers = sizeof(float) * cells * maps + positions + axes;
+  constexpr std::size_t kHeaders = 1024 * 1024;
+  return numbers + numbers / 100 + kHeaders;
+}
+
+}  // namespace
+
+struct FieldFileWriter::File {
+  FieldFileOptions options;
+  NcWriter writer;
+  struct Layer {
+    int variable;
+    float least = std::numeric_limits<float>::infinity(), most = -std::numeric_limits<float>::infinity();
+  };
+  std::vector<Layer> layers;
+  std::vector<float> numbers;  // as they are written
+
+  File(const std::filesystem::path& path, const FieldFileOptions& chosen) : options(chosen), writer(path) {
+    const FieldChunks chunks = choose_chunks(options.grid, slots_of(options));
+    writer.reserve(most_bytes(options, chunks));
+    const FieldCoordinates coordinates = define_coordinates(writer, options, chunks);
+    for (const FieldLayer& layer : options.layers) define_layer(layer, coordinates, chunks);
+    write_file_attributes(writer, options, write_coordinates(writer, options, chunks, coordinates));
+  }
+
+  void define_layer(const FieldLayer& layer, const FieldCoordinates& coordinates, const FieldChunks& chunks) {
+    std::vector<int> dimensions;
+    NcStorage storage;
+    const auto add = [&](int dimension, std::size_t chunk) {
+      dimensions.push_back(dimension);
+      storage.chunks.push_back(chunk);
+    };
+    if (coordinates.time_dimension >= 0) add(coordinates.time_dimension, 1);
+    if (layer.members > 0) add(coordinates.member_dimension, 1);
+    add(coordinates.y_dimension, chunks.rows);
+    add(coordinates.x_dimension, chunks.columns);
+    const std::size_t columns = (options.grid.x.count / chunks.columns + 1) * chunks.columns;
+    storage.cache_bytes = sizeof(float) * columns * chunks.rows * std::max<std::size_t>(1, layer.members);
+    const int id = writer.variable(layer.info.name, NC_FLOAT, dimensions, storage);
+    layers.push_back({.variable = id});
+    writer.fill(id, kFill);
+    const bool projected = kind_of(options.grid) == GridKind::projected;
+    const std::pair<const char*, std::string> attributes[] = {{"standard_name", layer.info.standard_name},
+                                                              {"long_name", layer.info.long_name},
+                                                              {"units", layer.info.unit},
+                                                              {"cell_methods", layer.cell_methods},
+                                                              {"ancillary_variables", joined(layer.ancillary)},
+                                                              {"grid_mapping", projected ? "crs" : ""},
+                                                              {"coordinates", projected ? "longitude latitude" : ""},
+                                                              {"coverage_content_type", "modelResult"},
+                                                              {"comment", layer.comment}};
+    for (const auto& [name, text] : attributes) writer.attribute(id, name, text);
+  }
+
+  void check_block(std::size_t layer, std::size_t time, std::size_t first_row, std::size_t count, std::size_t member) const {
+    const Grid& grid = options.grid;
+    if (layer >= options.layers.size()) refuse(fmt::format("layer {} of {}", layer, options.layers.size()));
+    const FieldLayer& here = options.layers[layer];
+    const std::size_t times = std::max<std::size_t>(1, options.time_days.size());
+    const std::size_t members = std::max<std::size_t>(1, here.members);
+    if (time >= times) refuse(fmt::format("layer '{}': time {} of {}", here.info.name, time, times));
+    if (member >= members) refuse(fmt::format("layer '{}': member {} of {}", here.info.name, member, members));
+    const std::size_t rows = count / grid.x.count;
+    if (count % grid.x.count != 0 || first_row > grid.y.count || rows > grid.y.count - first_row) {
+      refuse(fmt::format("layer '{}': {} values from row {} on are not whole rows of {} within {}", here.info.name, count,
+                         first_row, grid.x.count, grid.y.count));
+    }
+  }
+};
+
+FieldFileWriter::FieldFileWriter(const std::filesystem::path& path, const FieldFileOptions& options) {
+  check_options(options);
+  file_ = std::make_unique<File>(path, options);
+}
+
+FieldFileWriter::~FieldFileWriter() = default;
+
+void FieldFileWriter::write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const float> values,
+                            std::size_t member) {
+  if (!file_) refuse("it is finished");
+  file_->check_block(layer, time, first_row, values.size(), member);
+  if (values.empty()) return;
+  const Grid& grid = file_->options.grid;
+  const FieldLayer& here = file_->options.layers[layer];
+  File::Layer& written = file_->layers[layer];
+  std::vector<float>& numbers = file_->numbers;
+  numbers.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::isinf(values[i])) {
+      throw Error(fmt::format("layer '{}': the value in row {}, column {} is infinite", here.info.name,
+                              first_row + i / grid.x.count, i % grid.x.count));
+    }
+    numbers[i] = std::isnan(values[i]) ? kFill : values[i];
+    if (std::isnan(values[i])) continue;
+    written.least = std::min(written.least, values[i]);
+    written.most = std::max(written.most, values[i]);
+  }
+  NcWriter::Indices start, count;
+  const auto add = [&](std::size_t at, std::size_t many) {
+    start.push_back(at);
+    count.push_back(many);
+  };
+  if (!file_->options.time_days.empty()) add(time, 1);
+  if (here.members > 0) add(member, 1);
+  add(first_row, values.size() / grid.x.count);
+  add(0, grid.x.count);
+  file_->writer.write(file_->layers[layer].variable, start, count, std::span<const float>(numbers));
+}
+
+void FieldFileWriter::finish() {
+  if (!file_) refuse("it is finished");
+  for (const File::Layer& layer : file_->layers) {
+    const std::array<double, 2> range = {layer.least, layer.most};
+    if (layer.least <= layer.most) file_->writer.attribute(layer.variable, "actual_range", NC_FLOAT, range);
+  }
+  file_->writer.finish();
+  file_.reset();
+}
+
+}  // namespace drift

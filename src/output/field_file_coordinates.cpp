@@ -1,0 +1,229 @@
+#include "output/field_file_coordinates.h"
+
+#include <netcdf.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "geo/grid_mapping.h"
+#include "geo/projection.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kChunkNumbers = 131072;              // half a megabyte of float32
+constexpr std::size_t kChunkSide = 362;                    // a square of as many
+constexpr std::size_t kCacheNumbers = 16 * 1024 * 1024;    // 64 MiB of float32 for all layers together
+
+// The size of the fewest equal parts of at most `most`.
+std::size_t even_part(std::size_t count, std::size_t most) {
+  const std::size_t parts = (count + most - 1) / most;
+  return (count + parts - 1) / parts;
+}
+
+struct AxisWords {
+  const char* standard_name;
+  const char* long_name;
+};
+
+AxisWords words_of(const GridAxis& axis, GridKind kind, bool is_x) {
+  if (kind == GridKind::geographic) return {is_x ? "longitude" : "latitude", is_x ? "longitude" : "latitude"};
+  if (kind == GridKind::plain) return {"", axis.name.c_str()};
+  return {is_x ? "projection_x_coordinate" : "projection_y_coordinate", is_x ? "x on the projection's plane" : "y on the projection's plane"};
+}
+
+void describe(NcWriter& writer, int id, const char* standard_name, const std::string& long_name, const std::string& unit) {
+  writer.attribute(id, "standard_name", std::string(standard_name));
+  writer.attribute(id, "long_name", long_name);
+  writer.attribute(id, "units", unit);
+  writer.attribute(id, "coverage_content_type", std::string("coordinate"));
+}
+
+void define_time(NcWriter& writer, const FieldFileOptions& options, FieldCoordinates& ids) {
+  if (options.time_days.empty()) return;
+  ids.time_dimension = writer.dimension("time", options.time_days.size());
+  ids.time = writer.variable("time", NC_DOUBLE, {ids.time_dimension});
+  if (!options.calendar_time) {
+    // A bare unit of time would be read as a length of time.
+    describe(writer, ids.time, "", "time, counted as the observations count it", "1");
+    return;
+  }
+  describe(writer, ids.time, "time", "time", "days since 1950-01-01 00:00:00");
+  writer.attribute(ids.time, "calendar", std::string("standard"));
+  writer.attribute(ids.time, "axis", std::string("T"));
+}
+
+void define_members(NcWriter& writer, const FieldFileOptions& options, FieldCoordinates& ids) {
+  std::size_t members = 0;
+  for (const FieldLayer& layer : options.layers) members = std::max(members, layer.members);
+  if (members == 0) return;
+  ids.member_dimension = writer.dimension("member", members);
+  ids.member = writer.variable("member", NC_INT, {ids.member_dimension});
+  describe(writer, ids.member, "realization", "member of the ensemble", "1");
+}
+
+void define_grid_mapping(NcWriter& writer, const Grid& grid) {
+  const int id = writer.variable("crs", NC_INT, {});
+  writer.attribute(id, "long_name", std::string("coordinate reference system"));
+  for (const auto& [name, attribute] : grid_mapping_of(grid.crs)) {
+    writer.attribute(id, name, attribute.text);
+    writer.attribute(id, name, NC_DOUBLE, attribute.numbers);
+  }
+}
+
+void define_positions(NcWriter& writer, const FieldChunks& chunks, FieldCoordinates& ids) {
+  const NcStorage storage = {.chunks = {chunks.rows, chunks.columns}};
+  ids.longitude = writer.variable("longitude", NC_DOUBLE, {ids.y_dimension, ids.x_dimension}, storage);
+  ids.latitude = writer.variable("latitude", NC_DOUBLE, {ids.y_dimension, ids.x_dimension}, storage);
+  for (const int id : {ids.longitude, ids.latitude}) {
+    const bool lon = id == ids.longitude;
+    writer.fill(id, NC_FILL_DOUBLE);
+    describe(writer, id, lon ? "longitude" : "latitude", lon ? "longitude" : "latitude", lon ? "degrees_east" : "degrees_north");
+  }
+}
+
+void write_axis(NcWriter& writer, int id, int bounds_id, const GridAxis& axis, bool is_latitude) {
+  std::vector<double> centres(axis.count), bounds(2 * axis.count);
+  for (std::size_t i = 0; i < axis.count; ++i) {
+    centres[i] = axis.at(i);
+    bounds[2 * i] = axis.first + axis.step * (static_cast<double>(i) - 0.5);
+    bounds[2 * i + 1] = axis.first + axis.step * (static_cast<double>(i) + 0.5);  // the next one's lower bound to the last bit
+  }
+  if (is_latitude) {
+    for (double& bound : bounds) bound = std::clamp(bound, -90.0, 90.0);
+  }
+  writer.write(id, {0}, {axis.count}, std::span<const double>(centres));
+  writer.write(bounds_id, {0, 0}, {axis.count, 2}, std::span<const double>(bounds));
+}
+
+// In [-180, 180]; 180 stays what it is.
+double wrapped(double lon_deg) {
+  const double lon = std::remainder(lon_deg, 360.0);
+  return lon == -180.0 ? 180.0 : lon;
+}
+
+Extent extent_of_box(const Grid& grid) {
+  const double west = grid.x.at(0) - 0.5 * grid.x.step, east = grid.x.at(grid.x.count - 1) + 0.5 * grid.x.step;
+  const double south = std::max(-90.0, grid.y.at(0) - 0.5 * grid.y.step);
+  const double north = std::min(90.0, grid.y.at(grid.y.count - 1) + 0.5 * grid.y.step);
+  if (east - west > 360.0 - 1e-9) return {-180.0, south, 180.0, north};
+  const double west_wrapped = wrapped(west);
+  return {west_wrapped == 180.0 ? -180.0 : west_wrapped, south, wrapped(east), north};
+}
+
+// Grows with positions that come one by one: longitudes counted from Greenwich and from the date line, of which the narrower
+// range is the better one.
+class GrowingExtent {
+ public:
+  void add(double lon_deg, double lat_deg) {
+    if (std::isnan(lon_deg) || std::isnan(lat_deg)) return;
+    south_ = std::min(south_, lat_deg), north_ = std::max(north_, lat_deg);
+    west_ = std::min(west_, lon_deg), east_ = std::max(east_, lon_deg);
+    const double across = lon_deg < 0.0 ? lon_deg + 360.0 : lon_deg;
+    west_across_ = std::min(west_across_, across), east_across_ = std::max(east_across_, across);
+  }
+  void add_pole(double lat_deg) {
+    south_ = std::min(south_, lat_deg), north_ = std::max(north_, lat_deg);
+    west_ = west_across_ = -180.0, east_ = east_across_ = 180.0;
+  }
+  Extent extent() const {
+    if (east_across_ - west_across_ >= east_ - west_) return {west_, south_, east_, north_};
+    return {wrapped(west_across_), south_, wrapped(east_across_), north_};
+  }
+
+ private:
+  static constexpr double kFar = std::numeric_limits<double>::infinity();
+  double south_ = kFar, north_ = -kFar, west_ = kFar, east_ = -kFar, west_across_ = kFar, east_across_ = -kFar;
+};
+
+// A pole inside the map is further than any of its cells' centres.
+void add_poles(const Grid& grid, GrowingExtent& extent) {
+  for (const double lat : {90.0, -90.0}) {
+    double x = 0.0, y = lat;
+    projection_of(grid.crs)->forward(std::span(&x, 1), std::span(&y, 1));
+    const bool inside = std::abs(x - grid.x.at(0) - 0.5 * grid.x.step * static_cast<double>(grid.x.count - 1)) <=
+                            0.5 * grid.x.step * static_cast<double>(grid.x.count) &&
+                        std::abs(y - grid.y.at(0) - 0.5 * grid.y.step * static_cast<double>(grid.y.count - 1)) <=
+                            0.5 * grid.y.step * static_cast<double>(grid.y.count);
+    if (inside) extent.add_pole(lat);
+  }
+}
+
+Extent write_positions(NcWriter& writer, const Grid& grid, const FieldChunks& chunks, const FieldCoordinates& ids) {
+  GrowingExtent extent;
+  std::vector<double> lon, lat;
+  for (std::size_t row = 0; row < grid.y.count; row += chunks.rows) {
+    const std::size_t rows = std::min(chunks.rows, grid.y.count - row);
+    lon.resize(rows * grid.x.count);
+    lat.resize(rows * grid.x.count);
+    grid_positions(grid, row * grid.x.count, lon, lat);
+    for (std::size_t i = 0; i < lon.size(); ++i) extent.add(lon[i], lat[i]);
+    for (std::size_t i = 0; i < lon.size(); ++i) {
+      if (std::isnan(lon[i]) || std::isnan(lat[i])) lon[i] = lat[i] = NC_FILL_DOUBLE;
+    }
+    writer.write(ids.longitude, {row, 0}, {rows, grid.x.count}, std::span<const double>(lon));
+    writer.write(ids.latitude, {row, 0}, {rows, grid.x.count}, std::span<const double>(lat));
+  }
+  add_poles(grid, extent);
+  return extent.extent();
+}
+
+}  // namespace
+
+GridKind kind_of(const Grid& grid) {
+  if (!grid.crs.empty()) return GridKind::projected;
+  return grid.x.unit == "degrees_east" && grid.y.unit == "degrees_north" ? GridKind::geographic : GridKind::plain;
+}
+
+FieldChunks choose_chunks(const Grid& grid, std::size_t slots) {
+  const std::size_t rows_that_fit = std::max<std::size_t>(1, kCacheNumbers / (grid.x.count * std::max<std::size_t>(1, slots)));
+  const std::size_t rows = even_part(grid.y.count, std::min(kChunkSide, rows_that_fit));
+  return {rows, even_part(grid.x.count, std::max<std::size_t>(1, kChunkNumbers / rows))};
+}
+
+FieldCoordinates define_coordinates(NcWriter& writer, const FieldFileOptions& options, const FieldChunks& chunks) {
+  const Grid& grid = options.grid;
+  const GridKind kind = kind_of(grid);
+  FieldCoordinates ids;
+  define_time(writer, options, ids);
+  define_members(writer, options, ids);
+  ids.y_dimension = writer.dimension(grid.y.name, grid.y.count);
+  ids.x_dimension = writer.dimension(grid.x.name, grid.x.count);
+  const int ends = writer.dimension("bounds", 2);
+  const auto define_axis = [&](const GridAxis& axis, int dimension, bool is_x, int& id, int& bounds_id) {
+    id = writer.variable(axis.name, NC_DOUBLE, {dimension});
+    const AxisWords words = words_of(axis, kind, is_x);
+    describe(writer, id, words.standard_name, words.long_name, axis.unit);
+    writer.attribute(id, "axis", std::string(is_x ? "X" : "Y"));
+    writer.attribute(id, "bounds", axis.name + "_bounds");
+    bounds_id = writer.variable(axis.name + "_bounds", NC_DOUBLE, {dimension, ends});
+  };
+  define_axis(grid.y, ids.y_dimension, false, ids.y, ids.y_bounds);
+  define_axis(grid.x, ids.x_dimension, true, ids.x, ids.x_bounds);
+  if (kind == GridKind::projected) {
+    define_grid_mapping(writer, grid);
+    define_positions(writer, chunks, ids);
+  }
+  return ids;
+}
+
+Extent write_coordinates(NcWriter& writer, const FieldFileOptions& options, const FieldChunks& chunks,
+                         const FieldCoordinates& ids) {
+  const Grid& grid = options.grid;
+  const GridKind kind = kind_of(grid);
+  if (ids.time >= 0) writer.write(ids.time, {0}, {options.time_days.size()}, std::span<const double>(options.time_days));
+  if (ids.member >= 0) {
+    std::size_t members = 0;
+    for (const FieldLayer& layer : options.layers) members = std::max(members, layer.members);
+    std::vector<std::int32_t> numbers(members);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    writer.write(ids.member, {0}, {members}, std::span<const std::int32_t>(numbers));
+  }
+  write_axis(writer, ids.y, ids.y_bounds, grid.y, kind == GridKind::geographic);
+  write_axis(writer, ids.x, ids.x_bounds, grid.x, false);
+  return kind == GridKind::projected ? write_positions(writer, grid, chunks, ids) : extent_of_box(grid);
+}
+
+}  // namespace drift

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "drift/field_file.h"
+#include "netcdf/netcdf_writer.h"
+
+namespace drift {
+
+// What a grid lies on.
+enum class GridKind {
+  geographic,  // longitudes and latitudes
+  projected,   // a projected CRS
+  plain,       // x and y of no CRS
+};
+GridKind kind_of(const Grid& grid);
+
+// Chunks of a map, [rows, columns]: about half a megabyte, and few enough rows that a row of chunks of every layer and member fits
+// into a bounded amount of memory while a file is written from the first row to the last.
+struct FieldChunks {
+  std::size_t rows;
+  std::size_t columns;
+};
+FieldChunks choose_chunks(const Grid& grid, std::size_t slots);  // slots: layers, each member counted
+
+// Ids in the file; -1 where there is none.
+struct FieldCoordinates {
+  int time_dimension = -1, member_dimension = -1, y_dimension = -1, x_dimension = -1;
+  int time = -1, member = -1, y = -1, x = -1, y_bounds = -1, x_bounds = -1;
+  int longitude = -1, latitude = -1;  // [y, x], of a projected grid
+};
+
+FieldCoordinates define_coordinates(NcWriter& writer, const FieldFileOptions& options, const FieldChunks& chunks);
+
+// What a map covers, degrees. west > east: over the date line.
+struct Extent {
+  double west, south, east, north;
+};
+
+// Writes all coordinates. The extent means something on the Earth only.
+Extent write_coordinates(NcWriter& writer, const FieldFileOptions& options, const FieldChunks& chunks,
+                         const FieldCoordinates& ids);
+
+// The attributes of the file: those of the options, and those that follow from the rest where the options do not give them.
+void write_file_attributes(NcWriter& writer, const FieldFileOptions& options, const Extent& extent);
+
+}  // namespace drift

@@ -1,0 +1,155 @@
+#include "output/gmt.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+
+#include "drift/error.h"
+
+namespace drift {
+namespace {
+
+std::string system_reason(int error) { return std::generic_category().message(error); }
+
+// The user's environment, but for what would lead GMT to the user's own settings and sessions. HOME is among it: GMT reads
+// ~/gmt.conf. Numbers are to be written with a point whatever the language.
+std::vector<std::string> make_environment(const std::filesystem::path& folder) {
+  const std::vector<std::string> replaced = {"HOME=",         "TMPDIR=",           "LC_ALL=",      "GMT_USERDIR=",  "GMT_TMPDIR=",
+                                             "GMT_CACHEDIR=", "GMT_SESSION_NAME=", "GMT_END_SHOW=", "GMT_DATA_SERVER="};
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    bool keep = true;
+    for (const std::string& name : replaced) keep = keep && !text.starts_with(name);
+    if (keep) environment.push_back(text);
+  }
+  for (const char* name : {"HOME", "TMPDIR", "GMT_USERDIR", "GMT_TMPDIR", "GMT_CACHEDIR"}) {
+    environment.push_back(fmt::format("{}={}", name, folder.string()));
+  }
+  environment.insert(environment.end(), {"LC_ALL=C", "GMT_SESSION_NAME=drift", "GMT_END_SHOW=off"});
+  return environment;
+}
+
+std::filesystem::path make_private_folder() {
+  std::error_code error;
+  std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (error) parent = "/tmp";
+  std::string name = (parent / "drift-gmt-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw Error(fmt::format("{}: no temporary folder for GMT can be made there: {}; set TMPDIR to a folder that can be written",
+                            parent.string(), system_reason(errno)));
+  }
+  return name;
+}
+
+std::string read_whole(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write_whole(const std::filesystem::path& path, std::span<const char> bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file) throw Error(fmt::format("cannot write {} for GMT: {}", path.string(), system_reason(errno)));
+}
+
+// "grdimage [ERROR]: Unable to ..." and what follows it, else the first line of all.
+std::string first_error(const std::string& messages) {
+  std::istringstream lines(messages);
+  std::string first;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("[ERROR]") != std::string::npos) return line;
+    if (first.empty()) first = line;
+  }
+  return first.empty() ? "it gave no reason" : first;
+}
+
+std::vector<char*> c_strings(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// What the child is started with besides its arguments, freed with its owner.
+struct FileActions {
+  posix_spawn_file_actions_t actions;
+  FileActions() { posix_spawn_file_actions_init(&actions); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  ~FileActions() { posix_spawn_file_actions_destroy(&actions); }
+};
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) throw Error(fmt::format("GMT was started and cannot be waited for: {}", system_reason(errno)));
+  }
+  return status;
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::filesystem::path program = std::filesystem::path(folder.empty() ? "." : folder) / name;
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(program, ignored) && ::access(program.c_str(), X_OK) == 0) {
+      return std::filesystem::absolute(program, ignored).string();
+    }
+  }
+  return "";
+}
+
+GmtSession::GmtSession(const std::string& purpose) : program_(find_program("gmt")) {
+  if (program_.empty()) {
+    throw Error(fmt::format("{} with GMT, which is not installed: apt-get install gmt gmt-gshhg-low ghostscript", purpose));
+  }
+  folder_ = make_private_folder();
+  environment_ = make_environment(folder_);
+}
+
+GmtSession::~GmtSession() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+std::string GmtSession::run(const std::vector<std::string>& arguments, std::span<const char> input) const {
+  // Through files, so that no side ever waits for the other.
+  const std::filesystem::path in = folder_ / "stdin", out = folder_ / "stdout", err = folder_ / "stderr";
+  write_whole(in, input);
+  FileActions files;
+  posix_spawn_file_actions_addopen(&files.actions, STDIN_FILENO, in.c_str(), O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files.actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addopen(&files.actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_addchdir_np(&files.actions, folder_.c_str());
+  std::vector<std::string> words = {"gmt"}, environment = environment_;
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  pid_t child = 0;
+  const int error =
+      ::posix_spawn(&child, program_.c_str(), &files.actions, nullptr, c_strings(words).data(), c_strings(environment).data());
+  if (error != 0) throw Error(fmt::format("{} cannot be started: {}", program_, system_reason(error)));
+  const int status = wait_for(child);
+  if (WIFSIGNALED(status)) {
+    throw Error(fmt::format("GMT was ended by signal {} in 'gmt {}'", WTERMSIG(status), fmt::join(arguments, " ")));
+  }
+  if (WEXITSTATUS(status) != 0) {
+    throw Error(fmt::format("GMT failed in 'gmt {}': {}", fmt::join(arguments, " "), first_error(read_whole(err))));
+  }
+  return read_whole(out);
+}
+
+}  // namespace drift

@@ -1,0 +1,244 @@
+#include "output/plot_figure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "drift/error.h"
+#include "output/ticks.h"
+
+namespace drift {
+namespace {
+
+// GMT's settings for a figure in print: small sans-serif letters, thin lines. Nothing is to be fetched.
+constexpr const char* kSettings =
+    "FONT_ANNOT_PRIMARY = 7p,Helvetica,gray15\n"
+    "FONT_LABEL = 8p,Helvetica,black\n"
+    "MAP_FRAME_TYPE = plain\n"
+    "MAP_FRAME_PEN = 0.6p,gray20\n"
+    "MAP_TICK_PEN_PRIMARY = 0.5p,gray20\n"
+    "MAP_TICK_LENGTH_PRIMARY = 2.5p/1.5p\n"
+    "MAP_GRID_PEN_PRIMARY = 0.25p,gray45\n"
+    "MAP_ANNOT_OFFSET_PRIMARY = 2.5p\n"
+    "MAP_LABEL_OFFSET = 3p\n"
+    "MAP_DEGREE_SYMBOL = degree\n"
+    "FORMAT_GEO_MAP = dddF\n"
+    "PS_CHAR_ENCODING = ISOLatin1+\n"
+    "GMT_DATA_UPDATE_INTERVAL = off\n"
+    "GMT_DATA_SERVER_LIMIT = 0\n";
+
+// Centimetres.
+constexpr double kOrigin = 3.0;       // the first map's corner from the page's; the margin is cut off later
+constexpr double kBarHeight = 0.26;
+constexpr double kLine = 0.42;        // of text
+
+struct Layout {
+  double map_width, map_height, gap;
+  double below;  // the map: room for labels, before the colour bar
+  double above;  // the map: before the panel's title
+
+  double left(std::size_t panel) const { return kOrigin + static_cast<double>(panel) * (map_width + gap); }
+};
+
+double lower_space(PlotShape shape) {
+  switch (shape) {
+    case PlotShape::polar: return 0.65;
+    case PlotShape::global: return 0.25;
+    case PlotShape::plane: return 1.0;
+    default: return 0.62;
+  }
+}
+
+// -J with the width a map has on the page.
+std::string projection_argument(const PlotFigure& figure, double width_cm) {
+  const PlotView& view = figure.view;
+  if (view.shape != PlotShape::plane) return fmt::format("{}{}c", view.projection, width_cm);
+  // A plane's units are the same both ways, unless that made a thread of the map.
+  const double height = width_cm * std::clamp(view.region.height() / view.region.width(), 0.25, 2.0);
+  return fmt::format("-JX{}c/{}c", width_cm, height);
+}
+
+Layout lay_out(const GmtSession& gmt, const PlotFigure& figure) {
+  Layout layout = {};
+  const auto count = static_cast<double>(figure.panels.size());
+  layout.gap = figure.view.shape == PlotShape::polar ? 1.25 : figure.view.shape == PlotShape::global ? 0.6 : 1.35;
+  layout.map_width = (figure.width_cm - layout.gap * (count - 1.0)) / count;
+  const std::string size = gmt.run({"mapproject", region_argument(figure.view.region),
+                                    projection_argument(figure, layout.map_width), "-W", "--PROJ_LENGTH_UNIT=c"});
+  std::istringstream numbers(size);
+  double width = 0.0;
+  numbers >> width >> layout.map_height;
+  if (!numbers || !(layout.map_height > 0.0)) throw Error(fmt::format("GMT gave no size for the map: '{}'", size));
+  if (const double most = 1.4 * layout.map_width; layout.map_height > most && figure.view.shape != PlotShape::plane) {
+    layout.map_width *= most / layout.map_height;  // a tall, narrow region
+    layout.map_height = most;
+  }
+  layout.below = lower_space(figure.view.shape);
+  layout.above = figure.view.shape == PlotShape::polar ? 0.58 : figure.view.shape == PlotShape::fan ? 0.22 : 0.18;
+  return layout;
+}
+
+std::string label_step(double step) { return fmt::format("{:g}", step); }
+
+std::vector<std::string> frame_arguments(const PlotFigure& figure) {
+  const PlotView& view = figure.view;
+  const std::string lon = label_step(view.lon_step), lat = label_step(view.lat_step);
+  switch (view.shape) {
+    case PlotShape::polar: return {"-Bxa" + lon + "g" + lon, "-Byg" + lat, "--MAP_POLAR_CAP=none"};
+    case PlotShape::global: return {"-Bxg" + lon, "-Byg" + lat};
+    case PlotShape::plane: return {"-Baf", "-BWSne"};
+    default: return {"-Bxa" + lon + "g" + lon, "-Bya" + lat + "g" + lat, "-BWSne"};
+  }
+}
+
+// Draws one panel; every call of GMT says where its map is.
+class PanelPainter {
+ public:
+  PanelPainter(const GmtSession& gmt, const PlotFigure& figure, const Layout& layout, std::size_t index)
+      : gmt_(gmt), figure_(figure), layout_(layout), panel_(figure.panels[index]), index_(index) {
+    place_ = {region_argument(figure.view.region), projection_argument(figure, layout.map_width),
+              fmt::format("-Xa{}c", layout.left(index)), fmt::format("-Ya{}c", kOrigin)};
+    palette_ = fmt::format("colours{}.cpt", index);
+  }
+
+  void draw() const {
+    make_palette();
+    const bool earth = figure_.view.shape != PlotShape::plane;
+    const std::string smallest = figure_.view.coast == "-Dl+" ? "-A400/0/1" : "-A20/0/1";  // km2; shores of the sea alone
+    if (earth) run({"coast", figure_.view.coast, smallest, "-Ggray87"});
+    draw_field();
+    draw_observations();
+    if (earth) run({"coast", figure_.view.coast, smallest, "-W0.35p,gray25"});
+    std::vector<std::string> frame = frame_arguments(figure_);
+    frame.insert(frame.begin(), "basemap");
+    run(frame);
+    if (figure_.view.shape == PlotShape::polar) label_polar_parallels();
+    if (figure_.view.shape == PlotShape::global && index_ == 0) label_global_parallels();
+    run({"colorbar", "-C" + palette_,
+         fmt::format("-DJBC+w{}c/{}c+o0/{}c+h{}", 0.8 * layout_.map_width, kBarHeight, layout_.below, bar_ends()), bar_labels()});
+  }
+
+ private:
+  std::string run(std::vector<std::string> arguments, std::span<const char> input = {}) const {
+    arguments.insert(arguments.end(), place_.begin(), place_.end());
+    return gmt_.run(arguments, input);
+  }
+
+  void make_palette() const {
+    const PlotScale& scale = panel_.scale;
+    std::vector<std::string> arguments = {"makecpt", "-C" + scale.colours, fmt::format("-T{}/{}", scale.low, scale.high), "-D", "-H"};
+    if (scale.reversed) arguments.emplace_back("-I");
+    if (scale.share < 1.0) arguments.push_back(fmt::format("-G0/{}", scale.share));
+    const std::string palette = gmt_.run(arguments);
+    std::ofstream(gmt_.folder() / palette_, std::ios::binary) << palette;
+  }
+
+  void draw_field() const {
+    const PlotRaster& raster = *figure_.raster;
+    const PlotRegion& region = raster.region;
+    const std::string file = fmt::format("field{}.nc", index_);
+    const bool earth = figure_.view.shape != PlotShape::plane;
+    const std::span<const char> bytes(reinterpret_cast<const char*>(panel_.values->data()), panel_.values->size() * sizeof(float));
+    gmt_.run({"xyz2grd", "-ZBLf", region_argument(region),
+              fmt::format("-I{}/{}", region.width() / static_cast<double>(raster.columns), region.height() / static_cast<double>(raster.rows)),
+              "-r", "-G" + file, earth ? "-fg" : "-fc"},
+             bytes);
+    run({"grdimage", file, "-C" + palette_, "-Q", "-nn", fmt::format("-E{}", figure_.dpi)});
+  }
+
+  void draw_observations() const {
+    if (panel_.observations == nullptr) return;
+    const Observations& all = *panel_.observations;
+    std::vector<double> rows;
+    for (std::size_t i = 0; i < all.size(); i += panel_.every) {
+      rows.insert(rows.end(), {all.lon_deg[i], all.lat_deg[i], all.value[i]});
+    }
+    run({"plot", "-bi3d", "-Sc0.07c", "-C" + palette_, "-W0.1p,gray30"},
+        {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(double)});
+  }
+
+  // GMT writes no latitudes on a round map: along the meridian halfway between two labelled ones.
+  void label_polar_parallels() const {
+    const PlotRegion& region = figure_.view.region;
+    const bool north = region.north > 0.0;
+    std::string labels;
+    for (double lat = figure_.view.lat_step; lat < 89.9; lat += figure_.view.lat_step) {
+      const double edge = north ? region.south : -region.north;
+      if (lat < edge + 0.3 * figure_.view.lat_step) continue;
+      labels += fmt::format("{} {} {:g}\\260{}\n", upright() + (north ? 45.0 : 135.0), north ? lat : -lat, lat, north ? "N" : "S");
+    }
+    run({"text", "-F+f6.5p,Helvetica,gray10=~1.6p,white+jMC"}, labels);
+  }
+
+  // Beside the oval, without the poles that GMT would label too.
+  void label_global_parallels() const {
+    std::string labels;
+    for (int lat = -60; lat <= 60; lat += 30) {
+      labels += fmt::format("{} {} {}\\260{}\n", figure_.view.region.west, lat, std::abs(lat), lat > 0 ? "N" : lat < 0 ? "S" : "");
+    }
+    run({"text", "-F+f7p,Helvetica,gray15+jRM", "-D-5p/0p", "-N"}, labels);
+  }
+
+  double upright() const { return std::stod(figure_.view.projection.substr(3)); }
+
+  std::string bar_ends() const {
+    const std::string ends = std::string(panel_.scale.below ? "b" : "") + (panel_.scale.above ? "f" : "");
+    return ends.empty() ? "" : "+e" + ends;
+  }
+
+  std::string bar_labels() const {
+    const std::vector<Tick> ticks = nice_ticks(panel_.scale.low, panel_.scale.high, layout_.map_width < 5.0 ? 5 : 7);
+    if (ticks.size() < 2) return "-Baf";
+    return fmt::format("-Bxa{:.6g}", ticks[1].value - ticks[0].value);
+  }
+
+  const GmtSession& gmt_;
+  const PlotFigure& figure_;
+  const Layout& layout_;
+  const PlotPanel& panel_;
+  std::size_t index_;
+  std::vector<std::string> place_;
+  std::string palette_;
+};
+
+// Texts outside the maps, in centimetres from the page's corner.
+void write_texts(const GmtSession& gmt, const PlotFigure& figure, const Layout& layout) {
+  std::string texts;
+  const auto add = [&](double x, double y, const char* font, const char* place, const std::string& text, double angle = 0.0) {
+    if (!text.empty()) texts += fmt::format("{} {} {} {} {} {}\n", x, y, angle, font, place, text);
+  };
+  const double top = kOrigin + layout.map_height + layout.above;
+  bool heads = false;
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    const double middle = layout.left(i) + 0.5 * layout.map_width;
+    heads = heads || !figure.panels[i].title.empty();
+    add(middle, top, "9p,Helvetica,black", "BC", figure.panels[i].title);
+    add(middle, kOrigin - layout.below - kBarHeight - 0.52, "8p,Helvetica,black", "TC", figure.panels[i].bar_label);
+    if (figure.view.shape != PlotShape::plane) continue;
+    add(middle, kOrigin - 0.48, "8p,Helvetica,black", "TC", figure.x_label);
+    if (i == 0) add(layout.left(i) - 0.75, kOrigin + 0.5 * layout.map_height, "8p,Helvetica,black", "BC", figure.y_label, 90.0);
+  }
+  const double width = layout.left(figure.panels.size() - 1) + layout.map_width - kOrigin;
+  add(kOrigin + 0.5 * width, top + (heads ? 1.25 * kLine : 0.05), "10p,Helvetica-Bold,black", "BC", figure.title);
+  if (texts.empty()) return;
+  gmt.run({"text", "-R0/100/0/100", "-Jx1c", "-Xa0c", "-Ya0c", "-F+a+f+j", "-N"}, texts);
+}
+
+}  // namespace
+
+std::filesystem::path draw_figure(const GmtSession& gmt, const PlotFigure& figure, const std::string& format) {
+  std::ofstream(gmt.folder() / "gmt.conf") << kSettings;
+  const Layout layout = lay_out(gmt, figure);
+  gmt.run({"begin", "picture", format, fmt::format("A+m0.12c,E{}", figure.dpi)});
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) PanelPainter(gmt, figure, layout, i).draw();
+  write_texts(gmt, figure, layout);
+  gmt.run({"end"});
+  const std::filesystem::path picture = gmt.folder() / ("picture." + format);
+  if (!std::filesystem::exists(picture)) throw Error("GMT drew no picture and gave no reason; is Ghostscript in order? Try 'gs --version'");
+  return picture;
+}
+
+}  // namespace drift

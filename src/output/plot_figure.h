@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "drift/observations.h"
+#include "output/gmt.h"
+#include "output/plot_raster.h"
+#include "output/plot_scale.h"
+#include "output/plot_view.h"
+
+namespace drift {
+
+// A map of a figure with its colour bar. Texts are GMT's, see plot_text.h.
+struct PlotPanel {
+  std::string title;                       // above the map; empty: none
+  std::string bar_label;
+  const std::vector<float>* values;        // of the raster
+  PlotScale scale;
+  const Observations* observations = nullptr;  // drawn in the scale's colours; null: none
+  std::size_t every = 1;                       // only each so-manieth of them
+};
+
+struct PlotFigure {
+  PlotView view;
+  const PlotRaster* raster = nullptr;
+  std::vector<PlotPanel> panels;  // side by side
+  std::string title;
+  std::string x_label, y_label;   // plane
+  double width_cm = 17.0;
+  int dpi = 300;
+};
+
+// Draws it in the session's folder and returns the picture's path there; format "png" or "pdf".
+std::filesystem::path draw_figure(const GmtSession& gmt, const PlotFigure& figure, const std::string& format);
+
+}  // namespace drift

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "output/plot_source.h"
+
+namespace drift {
+
+inline constexpr std::size_t kNoCell = static_cast<std::size_t>(-1);
+
+// Cells' edges: halfway between centres, and as far beyond the first and the last.
+std::vector<double> edges_of(const std::vector<double>& centres);
+
+// Which cell of a map a position lies in. For one thread at a time.
+class CellLocator {
+ public:
+  virtual ~CellLocator() = default;
+  // Index row * columns + column into the source's values, kNoCell where there is none.
+  virtual void find(std::span<const double> lon_or_x, std::span<const double> lat_or_y, std::span<std::size_t> cell) const = 0;
+};
+
+std::unique_ptr<CellLocator> make_locator(const PlotSource& source);
+
+// Longitudes (or x) and latitudes (or y) of a row's cells; NaN where the plane has no position.
+void row_positions(const PlotSource& source, std::size_t row, std::vector<double>& lon, std::vector<double>& lat);
+
+}  // namespace drift

@@ -1,0 +1,139 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "output/plot_locator.h"
+#include "output/plot_raster.h"
+#include "output/plot_scale.h"
+#include "output/plot_text.h"
+#include "output/plot_view.h"
+
+namespace drift {
+namespace {
+
+TEST(GmtText, MakesEscapesHarmlessAndLettersLatin1) {
+  EXPECT_EQ(gmt_text("a@b\\c"), "a@@b\\134c");
+  EXPECT_EQ(gmt_text("Gr\xC3\xB6\xC3\x9F" "e in \xC2\xB0"), "Gr\\366\\337e in \\260");
+  EXPECT_EQ(gmt_text("\xE2\x88\x9E one\ntwo"), "? one two");
+  EXPECT_EQ(gmt_text("cut short \xC3"), "cut short ?");
+}
+
+TEST(GmtText, RaisesExponentsOfUnits) {
+  EXPECT_EQ(gmt_unit("m s-1"), "m s@+-1@+");
+  EXPECT_EQ(gmt_unit("kg m**-3"), "kg m@+-3@+");
+  EXPECT_EQ(gmt_unit("m2"), "m@+2@+");
+  EXPECT_EQ(gmt_unit("degree_C"), "\\260C");
+  EXPECT_EQ(gmt_unit("1"), "");
+  EXPECT_EQ(gmt_unit("%"), "%");
+}
+
+std::vector<float> evenly(double low, double high) {
+  std::vector<float> values;
+  for (int i = 0; i <= 1000; ++i) values.push_back(static_cast<float>(low + (high - low) * i / 1000.0));
+  return values;
+}
+
+TEST(PlotScale, LeavesOutliersAside) {
+  std::vector<float> values = evenly(2.0, 4.0);
+  values.push_back(1e6f);
+  values.push_back(std::nanf(""));
+  const PlotScale scale = mean_scale(values, {.name = "sst"});
+  EXPECT_EQ(scale.colours, "batlow");
+  EXPECT_NEAR(scale.low, 2.0, 0.26);
+  EXPECT_NEAR(scale.high, 4.0, 0.26);
+  EXPECT_TRUE(scale.above);
+  EXPECT_FALSE(scale.below);
+}
+
+TEST(PlotScale, IsSymmetricWhereZeroMeansSomething) {
+  const PlotScale scale = mean_scale(evenly(-0.1, 0.3), {.name = "x", .long_name = "Sea level anomaly"});
+  EXPECT_EQ(scale.colours, "vik");
+  EXPECT_EQ(scale.low, -scale.high);
+  EXPECT_GE(scale.high, 0.29);
+  EXPECT_EQ(mean_scale(evenly(-0.1, 3.0), {.name = "adt"}).colours, "batlow") << "nothing says that zero matters";
+}
+
+TEST(PlotScale, OfAStandardDeviationBeginsAtZero) {
+  const PlotScale scale = sd_scale(evenly(0.02, 0.05));
+  EXPECT_EQ(scale.low, 0.0);
+  EXPECT_NEAR(scale.high, 0.05, 0.006);
+}
+
+TEST(PlotScale, OfAConstantFieldIsStillAScale) {
+  for (const double value : {0.0, 5.0, -3.0}) {
+    const PlotScale scale = mean_scale(std::vector<float>(10, static_cast<float>(value)), {.name = "h"});
+    EXPECT_LT(scale.low, scale.high) << value;
+    EXPECT_LE(scale.low, value);
+    EXPECT_GE(scale.high, value);
+  }
+  EXPECT_LT(sd_scale({0.0f, 0.0f}).low, sd_scale({0.0f, 0.0f}).high);
+}
+
+PlotSource box(double west, double south, double step, std::size_t columns, std::size_t rows) {
+  PlotSource source;
+  source.space = PlotSpace::geographic;
+  for (std::size_t i = 0; i < columns; ++i) source.x.push_back(west + step * (static_cast<double>(i) + 0.5));
+  for (std::size_t i = 0; i < rows; ++i) source.y.push_back(south + step * (static_cast<double>(i) + 0.5));
+  source.mean.resize(columns * rows);
+  std::iota(source.mean.begin(), source.mean.end(), 0.0f);
+  return source;
+}
+
+TEST(PlotRaster, TakesEvenCellsAsTheyAre) {
+  const PlotSource source = box(160.0, -10.0, 1.0, 40, 20);
+  const PlotRegion region = region_with_values(source, "map.nc");
+  EXPECT_DOUBLE_EQ(region.width(), 40.0);
+  EXPECT_DOUBLE_EQ(region.west, 160.0);
+  EXPECT_DOUBLE_EQ(region.north, 10.0);
+  EXPECT_EQ(make_raster(source, region).mean, source.mean);
+}
+
+TEST(PlotRaster, LeavesOutWhatHasNoValue) {
+  PlotSource source = box(-180.0, -90.0, 10.0, 36, 18);
+  for (std::size_t i = 0; i < source.mean.size(); ++i) {
+    const double lon = source.x[i % 36], lat = source.y[i / 36];
+    if (std::abs(lon) < 150.0 || std::abs(lat) > 30.0) source.mean[i] = std::nanf("");
+  }
+  const PlotRegion region = region_with_values(source, "map.nc");
+  EXPECT_DOUBLE_EQ(region.west, 150.0) << "across the date line, not around the world";
+  EXPECT_DOUBLE_EQ(region.east, 210.0);
+  EXPECT_DOUBLE_EQ(region.south, -30.0);
+}
+
+TEST(PlotRaster, FindsTheNearestCellOfACurvilinearGridThroughThePole) {
+  PlotSource source;  // a square of 100 km cells about the pole, each with its position only
+  source.space = PlotSpace::curvilinear;
+  for (int i = 0; i < 21; ++i) source.x.push_back(i), source.y.push_back(i);
+  for (int r = -10; r <= 10; ++r) {
+    for (int c = -10; c <= 10; ++c) {
+      source.lon.push_back(std::atan2(c, -r) * 57.29577951308232);
+      source.lat.push_back(90.0 - std::hypot(c, r) * 0.9);
+      source.mean.push_back(static_cast<float>(c + 100 * r));
+    }
+  }
+  const auto locator = make_locator(source);
+  std::vector<double> lon = source.lon, lat = source.lat;
+  for (double& l : lon) l += 360.0;
+  for (double& l : lat) l = std::min(90.0, l + 0.1);
+  std::vector<std::size_t> cell(lon.size());
+  locator->find(lon, lat, cell);
+  for (std::size_t i = 0; i < cell.size(); ++i) EXPECT_EQ(cell[i], i);
+  const std::vector<double> far_lon = {0.0}, far_lat = {70.0};
+  locator->find(far_lon, far_lat, std::span(cell).first(1));
+  EXPECT_EQ(cell[0], kNoCell);
+}
+
+TEST(PlotView, SuitsTheRegion) {
+  const PlotSource source = box(-180.0, -90.0, 10.0, 36, 18);
+  EXPECT_EQ(choose_view(source, {-180, 180, 55, 90}).shape, PlotShape::polar);
+  EXPECT_EQ(choose_view(source, {-180, 180, -90, -50}).projection, "-JA0/-90/");
+  EXPECT_EQ(choose_view(source, {-180, 180, -80, 80}).shape, PlotShape::global);
+  EXPECT_EQ(choose_view(source, {-180, 180, -40, 40}).words, "Mercator");
+  EXPECT_EQ(choose_view(source, {-20, 40, 60, 80}).shape, PlotShape::fan);
+  EXPECT_EQ(choose_view(source, {160, 200, -10, 10}).words, "Mercator");
+  EXPECT_EQ(choose_view(source, {0, 100, -85, 85}).words, "equidistant cylindrical");
+}
+
+}  // namespace
+}  // namespace drift

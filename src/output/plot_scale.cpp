@@ -1,0 +1,107 @@
+#include "output/plot_scale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "drift/error.h"
+#include "output/ticks.h"
+
+namespace drift {
+namespace {
+
+struct Quantiles {
+  double least, low, high, greatest;
+};
+
+Quantiles quantiles_of(const std::vector<float>& values) {
+  std::vector<float> known;
+  for (const float value : values) {
+    if (std::isfinite(value)) known.push_back(value);
+  }
+  if (known.empty()) return {0.0, 0.0, 0.0, 0.0};
+  const auto quantile = [&](double share) {
+    const auto at = known.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(known.size() - 1));
+    std::nth_element(known.begin(), at, known.end());
+    return static_cast<double>(*at);
+  };
+  return {quantile(0.0), quantile(0.005), quantile(0.995), quantile(1.0)};
+}
+
+// To half the step of the colour bar's labels: 0.0137 to 0.4921 becomes 0 to 0.5.
+void round_outwards(double& low, double& high) {
+  if (!(high > low)) {
+    const double around = std::max(std::abs(low), 1e-12) * 0.1;
+    low -= around, high += around;
+  }
+  const std::vector<Tick> ticks = nice_ticks(low, high, 7);
+  if (ticks.size() < 2) return;
+  const double step = 0.5 * (ticks[1].value - ticks[0].value);
+  low = std::floor(low / step + 1e-6) * step;
+  high = std::ceil(high / step - 1e-6) * step;
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+void note_beyond(PlotScale& scale, const Quantiles& q) {
+  const double slack = 1e-6 * (scale.high - scale.low);
+  scale.below = q.least < scale.low - slack;
+  scale.above = q.greatest > scale.high + slack;
+}
+
+}  // namespace
+
+bool is_diverging(const VariableInfo& info, double low, double high) {
+  if (!(low < 0.0 && high > 0.0)) return false;
+  const std::string text = lower(info.name + " " + info.long_name + " " + info.standard_name);
+  for (const char* word : {"anomal", "velocity", "difference", "gradient", "tendency", "trend", "bias", "residual", "vorticity",
+                           "divergence", "eastward", "northward", "sla", "above_sea_level", "error of"}) {
+    if (text.find(word) != std::string::npos) return true;
+  }
+  return std::min(-low, high) > 0.5 * std::max(-low, high);  // nearly balanced about zero
+}
+
+PlotScale mean_scale(const std::vector<float>& values, const VariableInfo& info) {
+  const Quantiles q = quantiles_of(values);
+  PlotScale scale = {.colours = "batlow", .low = q.low, .high = q.high};
+  if (is_diverging(info, q.low, q.high)) {
+    scale.colours = "vik";
+    scale.high = std::max(-q.low, q.high);
+    double low = -scale.high;
+    round_outwards(low, scale.high);
+    scale.low = -scale.high;
+  } else {
+    round_outwards(scale.low, scale.high);
+  }
+  note_beyond(scale, q);
+  return scale;
+}
+
+PlotScale sd_scale(const std::vector<float>& values) {
+  const Quantiles q = quantiles_of(values);
+  PlotScale scale = {.colours = "lajolla", .share = 0.85, .low = 0.0, .high = q.high > 0.0 ? q.high : 1.0};
+  round_outwards(scale.low, scale.high);
+  note_beyond(scale, q);
+  return scale;
+}
+
+void set_limits(PlotScale& scale, const std::array<double, 2>& limits, const std::vector<float>& values) {
+  if (!std::isfinite(limits[0]) || !std::isfinite(limits[1]) || !(limits[0] < limits[1])) {
+    throw UsageError(fmt::format("colour limits {} to {}: the first must be the smaller", limits[0], limits[1]));
+  }
+  scale.low = limits[0], scale.high = limits[1];
+  note_beyond(scale, quantiles_of(values));
+}
+
+void set_colours(PlotScale& scale, const std::string& name) {
+  scale.share = 1.0;
+  scale.reversed = name.ends_with("_r");
+  scale.colours = scale.reversed ? name.substr(0, name.size() - 2) : name;
+}
+
+}  // namespace drift

@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "drift/predict.h"
+
+namespace drift {
+namespace {
+
+constexpr double kCells = 200.0;  // along the longer side
+
+// The nearest of 1, 2, 2.5 and 5 times a power of ten below.
+double round_step(double step) {
+  const double power = std::pow(10.0, std::floor(std::log10(step)));
+  for (const double factor : {5.0, 2.5, 2.0, 1.0}) {
+    if (factor * power <= step * (1.0 + 1e-9)) return factor * power;
+  }
+  return power;
+}
+
+// Whole steps that hold [low, high].
+void cover(GridAxis& axis, double low, double high, double step) {
+  const double first = std::floor(low / step + 1e-9), last = std::max(first + 1.0, std::ceil(high / step - 1e-9));
+  axis.first = (first + 0.5) * step;
+  axis.step = step;
+  axis.count = static_cast<std::size_t>(last - first);
+}
+
+Grid plain_grid(const FieldModel& model) {
+  const auto& [x0, y0, x1, y1] = model.info.extent;
+  const double longer = std::max(x1 - x0, y1 - y0);
+  const double step = round_step(longer > 0.0 ? longer / kCells : 1.0);
+  Grid grid = {"", "", {.name = "x", .unit = model.domain.unit}, {.name = "y", .unit = model.domain.unit}};
+  cover(grid.x, x0, x1, step);
+  cover(grid.y, y0, y1, step);
+  grid.name = fmt::format("xy:{:g},{:g},{:g},{:g}:{:g}", grid.x.first - 0.5 * step, grid.y.first - 0.5 * step,
+                          grid.x.first + (static_cast<double>(grid.x.count) - 0.5) * step,
+                          grid.y.first + (static_cast<double>(grid.y.count) - 0.5) * step, step);
+  return grid;
+}
+
+}  // namespace
+
+Grid default_grid(const FieldModel& model) {
+  if (model.domain.kind == DomainKind::xy) return plain_grid(model);
+  const auto& [west, south, east, north] = model.info.extent;
+  const double width = east - west + (east < west ? 360.0 : 0.0);
+  if (model.domain.crs == "EPSG:6931" || model.domain.crs == "EPSG:6932") {
+    // As far from the pole as the observations, in whole cells of 25 km.
+    const double colatitude = model.domain.crs == "EPSG:6931" ? 90.0 - south : 90.0 + north;
+    const double reach = 25.0 * std::ceil(2.0 * 6371.2 * std::sin(colatitude * 0.5 * 3.14159265358979 / 180.0) / 25.0);
+    return parse_grid(fmt::format("{}:25km:{},{},{},{}", model.domain.crs, -reach, -reach, reach, reach));
+  }
+  if (width > 350.0 && north - south > 120.0) return parse_grid("global:1");
+  const double step = round_step(std::max({width, north - south, 0.01}) / kCells);
+  GridAxis lon, lat;
+  cover(lon, west, west + width, step);
+  cover(lat, south, north, step);
+  const auto edge = [&](const GridAxis& axis, double cells) { return axis.first + (cells - 0.5) * step; };
+  const double count = static_cast<double>(std::min(lon.count, static_cast<std::size_t>(360.0 / step + 1e-9)));
+  const double low = std::max(-90.0, edge(lat, 0.0)), high = std::min(90.0, edge(lat, static_cast<double>(lat.count)));
+  double first = edge(lon, 0.0), last = edge(lon, count);
+  if (first < -180.0) first += 360.0, last += 360.0;
+  if (last > 360.0) first -= 360.0, last -= 360.0;
+  return parse_grid(fmt::format("bbox:{:.10g},{:.10g},{:.10g},{:.10g}:{:g}", first, low, last, high, step));
+}
+
+}  // namespace drift

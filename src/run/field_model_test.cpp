@@ -1,0 +1,189 @@
+#include "drift/field_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/scratch_folder.h"
+#include "drift/error.h"
+#include "drift/fit.h"
+#include "drift/predict.h"
+#include "run/base64.h"
+#include "run/run_testing.h"
+
+namespace drift {
+namespace {
+
+using testing::HasSubstr;
+
+const FieldModel& trained() {
+  static const FieldModel model = [] {
+    const Reading reading = small_reading();
+    return fit(plan_fit(small_settings(), reading), reading).model;
+  }();
+  return model;
+}
+
+TEST(FieldModelFile, ComesBackWithEverythingPredictionNeeds) {
+  const ScratchFolder folder;
+  save_field_model(folder / "m.safetensors", trained());
+  const FieldModel back = load_field_model(folder / "m.safetensors");
+  EXPECT_EQ(back.domain, trained().domain);
+  EXPECT_EQ(back.info.value, trained().info.value);
+  EXPECT_EQ(back.info.noise_sd, trained().info.noise_sd);
+  EXPECT_EQ(back.info.extent, trained().info.extent);
+  EXPECT_EQ(back.cells.bits, trained().cells.bits);
+  EXPECT_EQ(back.settings, trained().settings);
+  EXPECT_EQ(back.scores, trained().scores);
+  const auto engine = make_cpu_engine();
+  const std::vector<double> lon = {1.0, 2.0}, lat = {20.0, 30.0}, time = {20003.0};
+  EXPECT_EQ(predict_field(*engine, back, lon, lat, time).mean, predict_field(*engine, trained(), lon, lat, time).mean);
+}
+
+TEST(FieldModelFile, RefusesNetworksWithoutADomain) {
+  const ScratchFolder folder;
+  save_model(folder / "bare.safetensors", trained().ensemble);
+  try {
+    load_field_model(folder / "bare.safetensors");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("holds networks but no 'domain'"));
+  }
+}
+
+TEST(PredictField, IsTheFieldAndItsSpreadInTheValuesUnit) {
+  const auto engine = make_cpu_engine();
+  const std::vector<double> lon = {-5.0, 0.0, 7.0}, lat = {20.0, 25.0, 31.0}, time = {20005.0};
+  const FieldPrediction prediction = predict_field(*engine, trained(), lon, lat, time, {.members = true});
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(prediction.mean[i], smooth_field(lon[i], lat[i], time[0]), 0.3);
+    double mean = 0.0, square = 0.0;
+    for (std::size_t m = 0; m < 4; ++m) mean += prediction.members[m * 3 + i] / 4.0;
+    for (std::size_t m = 0; m < 4; ++m) square += std::pow(prediction.members[m * 3 + i] - mean, 2) / 3.0;
+    EXPECT_NEAR(prediction.mean[i], mean, 1e-5);
+    EXPECT_NEAR(prediction.sd_epistemic[i], std::sqrt(square), 1e-5);
+    EXPECT_NEAR(prediction.sd_total[i], std::hypot(std::sqrt(square), trained().info.noise_sd), 1e-5);
+  }
+}
+
+TEST(PredictField, LeavesPositionsThatAreNoneEmpty) {
+  const auto engine = make_cpu_engine();
+  const std::vector<double> lon = {std::nan(""), 0.0}, lat = {20.0, 25.0}, time = {20005.0};
+  const FieldPrediction prediction = predict_field(*engine, trained(), lon, lat, time, {.members = true, .gradient = true});
+  EXPECT_TRUE(std::isnan(prediction.mean[0]));
+  EXPECT_TRUE(std::isnan(prediction.sd_total[0]));
+  EXPECT_TRUE(std::isnan(prediction.members[0]));
+  EXPECT_TRUE(std::isnan(prediction.gradient[0].east));
+  EXPECT_TRUE(std::isfinite(prediction.mean[1]));
+  EXPECT_TRUE(std::isfinite(prediction.gradient[1].north));
+}
+
+TEST(PredictField, HasTheGradientOfItsOwnMean) {
+  const auto engine = make_cpu_engine();
+  const double lat0 = 25.0, step_deg = 0.05, km_per_degree = 3.14159265358979 / 180.0 * kEarthRadiusKm;
+  const std::vector<double> lon = {2.0, 2.0 - step_deg, 2.0 + step_deg, 2.0, 2.0}, lat = {lat0, lat0, lat0, lat0 - step_deg, lat0 + step_deg};
+  const std::vector<double> time = {20005.0};
+  const FieldPrediction p = predict_field(*engine, trained(), lon, lat, time, {.members = false, .gradient = true});
+  const double east = (p.mean[2] - p.mean[1]) / (2 * step_deg * km_per_degree * std::cos(lat0 * 3.14159265358979 / 180.0));
+  const double north = (p.mean[4] - p.mean[3]) / (2 * step_deg * km_per_degree);
+  EXPECT_NEAR(p.gradient[0].east, east, 2e-4 * std::hypot(east, north) + 2e-6);  // the ellipsoid against the sphere: under 1 %
+  EXPECT_NEAR(p.gradient[0].north, north, 1e-2 * std::abs(north) + 2e-6);
+}
+
+TEST(PredictField, RefusesTimesThatDoNotFit) {
+  const auto engine = make_cpu_engine();
+  const std::vector<double> lon = {0.0, 1.0, 2.0}, lat = lon, two_times = {1.0, 2.0};
+  EXPECT_THROW(predict_field(*engine, trained(), lon, lat, {}), UsageError);
+  EXPECT_THROW(predict_field(*engine, trained(), lon, lat, two_times), UsageError);
+}
+
+TEST(DaysOutside, IsZeroInsideAndSignedOutside) {
+  const FieldInfo info = {.has_time = true, .first_time_days = 10.0, .last_time_days = 20.0};
+  EXPECT_EQ(days_outside(info, 15.0), 0.0);
+  EXPECT_EQ(days_outside(info, 8.0), -2.0);
+  EXPECT_EQ(days_outside(info, 25.0), 5.0);
+}
+
+TEST(NearData, KnowsDistancesAcrossTheDateLineAndThePole) {
+  Observations o;
+  o.lon_deg = {179.9, 10.0};
+  o.lat_deg = {0.0, 89.9};
+  o.value = {1.0, 2.0};
+  const Domain sphere = sphere_domain();
+  const DataCells cells = data_cells(sphere, o);
+  const std::vector<double> lon = {-179.9, -178.0, -170.0, std::nan("")}, lat = {0.0, 89.8, 0.0, 0.0};
+  // 22 km across the date line, 30 km across the pole, 1100 km away, nowhere.
+  EXPECT_EQ(near_data(sphere, cells, lon, lat, 100.0), (std::vector<char>{1, 1, 0, 0}));
+  EXPECT_THROW(near_data(sphere, cells, lon, lat, 0.0), UsageError);
+}
+
+TEST(NearData, TakesPlainCoordinatesInTheirUnit) {
+  Observations o;
+  o.lon_deg = {0.0, 1000.0};
+  o.lat_deg = {0.0, 1000.0};
+  o.value = {1.0, 2.0};
+  const Domain plane = xy_domain("m");
+  const DataCells cells = data_cells(plane, o);
+  const std::vector<double> x = {10.0, 500.0, 990.0}, y = {10.0, 500.0, 995.0};
+  EXPECT_EQ(near_data(plane, cells, x, y, 50.0), (std::vector<char>{1, 0, 1}));
+}
+
+TEST(Base64, MatchesRfc4648) {
+  const auto text = [](std::string_view plain) { return to_base64({reinterpret_cast<const std::uint8_t*>(plain.data()), plain.size()}); };
+  EXPECT_EQ(text(""), "");
+  EXPECT_EQ(text("f"), "Zg==");
+  EXPECT_EQ(text("fo"), "Zm8=");
+  EXPECT_EQ(text("foobar"), "Zm9vYmFy");
+  for (const char* plain : {"", "f", "fo", "foo", "foob", "fooba", "foobar"}) {
+    const std::vector<std::uint8_t> bytes = from_base64(text(plain));
+    EXPECT_EQ(std::string(bytes.begin(), bytes.end()), plain);
+  }
+  EXPECT_THROW(from_base64("Zg="), Error);
+  EXPECT_THROW(from_base64("Z!=="), Error);
+}
+
+TEST(GeostrophicVelocity, BalancesTheSlope) {
+  // At 45 N, f = 2 * 7.292115e-5 * sin 45 = 1.031261e-4 /s and g = 9.806199 m/s^2: a rise of 1 cm in 10 km to the north drives
+  // 9.806199 / 1.031261e-4 * 1e-6 = 0.09508941 m/s to the west.
+  const Velocity at45 = geostrophic_velocity(45.0, 0.0, 0.001);
+  EXPECT_NEAR(at45.east, -0.0950894, 1e-6);
+  EXPECT_EQ(at45.north, 0.0);
+  EXPECT_GT(geostrophic_velocity(45.0, 0.001, 0.0).north, 0.0);
+  EXPECT_LT(geostrophic_velocity(-45.0, 0.001, 0.0).north, 0.0);  // the other way round in the south
+  EXPECT_TRUE(std::isnan(geostrophic_velocity(4.9, 0.001, 0.001).east));
+  EXPECT_FALSE(std::isnan(geostrophic_velocity(-5.1, 0.001, 0.001).north));
+}
+
+TEST(SeaSurfaceMetres, KnowsHeightsAndTheirUnits) {
+  EXPECT_EQ(sea_surface_metres({"sla_filtered", "", "", "m"}), 1.0);
+  EXPECT_EQ(sea_surface_metres({"h", "", "sea_surface_height_above_geoid", "cm"}), 0.01);
+  EXPECT_FALSE(sea_surface_metres({"swh", "", "sea_surface_wave_significant_height", "m"}));
+  EXPECT_FALSE(sea_surface_metres({"sla", "", "", "K"}));
+}
+
+FieldModel model_of(const Domain& domain, const std::array<double, 4>& extent) {
+  FieldModel model;
+  model.domain = domain;
+  model.info.extent = extent;
+  return model;
+}
+
+TEST(DefaultGrid, CoversTheObservations) {
+  EXPECT_EQ(default_grid(model_of(sphere_domain(), {-180, -70, 180, 80})).name, "global:1");
+  const Grid polar = default_grid(model_of(plane_domain("EPSG:6931"), {-180, 62, 180, 88}));
+  EXPECT_EQ(polar.crs, "EPSG:6931");
+  EXPECT_LE(polar.x.first, -3050e3);
+  const Grid region = default_grid(model_of(plane_domain("+proj=laea +lat_0=40 +lon_0=0"), {-12.3, 30.1, 9.7, 44.9}));
+  EXPECT_LE(region.x.first - 0.5 * region.x.step, -12.3);
+  EXPECT_GE(region.x.at(region.x.count - 1) + 0.5 * region.x.step, 9.7);
+  EXPECT_LE(region.y.first - 0.5 * region.y.step, 30.1);
+  const Grid pacific = default_grid(model_of(plane_domain("+proj=laea +lat_0=40 +lon_0=180"), {170, 30, -170, 44}));
+  EXPECT_EQ(pacific.x.count * pacific.x.step, 20.0);
+  const Grid plain = default_grid(model_of(xy_domain("m"), {0, 0, 1000, 400}));
+  EXPECT_EQ(plain.name, "xy:0,0,1000,400:5");
+  EXPECT_EQ(plain.x.unit, "m");
+}
+
+}  // namespace
+}  // namespace drift

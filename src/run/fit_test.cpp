@@ -1,0 +1,207 @@
+#include "drift/fit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/scratch_folder.h"
+#include "drift/error.h"
+#include "run/run_testing.h"
+
+namespace drift {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refusal(const RunSettings& settings, const Reading& reading) {
+  try {
+    plan_fit(settings, reading);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(PlanFit, RefusesDataThatNoFieldCanBeMadeOf) {
+  EXPECT_THAT(refusal({}, small_reading(3, 20)), HasSubstr("only 60 observations are left, and a field needs at least 100"));
+  Reading constant = small_reading();
+  std::fill(constant.observations.value.begin(), constant.observations.value.end(), 3.5);
+  EXPECT_THAT(refusal({}, constant), HasSubstr("all 2,400 values are 3.5"));
+}
+
+TEST(PlanFit, HoldsOutWholeTracksWhereTheyAreKnown) {
+  const Reading reading = small_reading();
+  const FitPlan plan = plan_fit({}, reading);
+  std::set<std::int32_t> trained;
+  for (const std::size_t row : plan.split.training) trained.insert(reading.observations.track[row]);
+  ASSERT_FALSE(plan.split.held_out.empty());
+  for (const std::size_t row : plan.split.held_out) EXPECT_FALSE(trained.contains(reading.observations.track[row]));
+}
+
+TEST(PlanFit, SplitsAtRandomWithoutTracksAndRefusesTracksThatAreNotThere) {
+  Reading reading = small_reading();
+  reading.observations.track.clear();
+  reading.report.tracks = 0;
+  EXPECT_EQ(plan_fit({}, reading).split.held_out.size(), 240u);
+  RunSettings settings;
+  settings.split.method = "track";
+  EXPECT_THAT(refusal(settings, reading), HasSubstr("no tracks"));
+}
+
+TEST(PlanFit, MakesAFieldOfSpaceAloneWithoutTimes) {
+  Reading reading = small_reading();
+  reading.observations.time_days.clear();
+  EXPECT_EQ(plan_fit({}, reading).spec.temporal.layers, 0);
+  reading.observations.time_days.assign(reading.observations.size(), 7.0);
+  EXPECT_EQ(plan_fit({}, reading).spec.temporal.layers, 0);
+}
+
+TEST(PlanFit, ChoosesPlaneSphereOrPlainCoordinates) {
+  Reading reading = small_reading();
+  EXPECT_EQ(plan_fit({}, reading).domain.kind, DomainKind::plane);
+  RunSettings settings;
+  settings.domain.kind = "sphere";
+  EXPECT_EQ(plan_fit(settings, reading).domain.kind, DomainKind::sphere);
+  settings.domain = {.kind = "plane", .crs = "", .unit = ""};
+  EXPECT_THAT(refusal(settings, reading), HasSubstr("needs its --crs"));
+  settings.domain = {.kind = "auto", .crs = "EPSG:3395", .unit = ""};
+  EXPECT_EQ(plan_fit(settings, reading).domain.crs, "EPSG:3395");
+  reading.report.on_plane = true;
+  EXPECT_THAT(refusal(settings, reading), HasSubstr("plain x and y"));
+  EXPECT_EQ(plan_fit({}, reading).domain.kind, DomainKind::xy);
+}
+
+TEST(PlanFit, TakesLengthscalesInKilometresAndDays) {
+  RunSettings settings;
+  settings.model.lengthscale = 250.0;
+  settings.model.time_lengthscale_days = 4.0;
+  const FitPlan plan = plan_fit(settings, small_reading());
+  EXPECT_NEAR(lengthscale_from_engine(plan.domain, plan.spec.spatial.lengthscales[0]), 250.0, 1e-9);
+  EXPECT_NEAR(time_lengthscale_from_engine(plan.domain, plan.spec.temporal.lengthscales[0]), 4.0, 1e-9);
+}
+
+TEST(PlanFit, GivesFewObservationsMoreEpochsThanMany) {
+  const FitPlan small = plan_fit({}, small_reading());
+  const FitPlan large = plan_fit({}, small_reading(400, 300));
+  EXPECT_GT(small.recipe.epochs, large.recipe.epochs);
+  EXPECT_LE(small.recipe.batch, large.recipe.batch);
+}
+
+TEST(PlanFit, FollowsThePapersRecipeWhenAsked) {
+  RunSettings settings;
+  settings.recipe = "paper";
+  settings.model.bottleneck = 8;
+  const FitPlan plan = plan_fit(settings, small_reading());
+  EXPECT_EQ(plan.recipe.optimiser, Optimiser::adam);
+  EXPECT_EQ(plan.recipe.schedule, Schedule::constant);
+  // One lengthscale for coordinates and hidden layers, whatever the bottleneck's width.
+  EXPECT_NEAR(plan.spec.spatial.hidden_lengthscale * std::sqrt(8.0), plan.spec.spatial.lengthscales[0], 1e-12);
+}
+
+TEST(PlanFit, RefusesWhatTheMachineHasNoMemoryFor) {
+  RunSettings settings;
+  settings.model.members = 1000;
+  settings.model.features = 1000000;
+  settings.model.bottleneck = 128;
+  EXPECT_THAT(refusal(settings, small_reading()), HasSubstr("training needs"));
+}
+
+TEST(PlanFit, TellsRunsApartByDataAndSettings) {
+  const Reading reading = small_reading();
+  Reading other = reading;
+  other.observations.value[5] += 1e-9;
+  RunSettings settings;
+  EXPECT_EQ(plan_fit(settings, reading).fingerprint, plan_fit(settings, reading).fingerprint);
+  EXPECT_NE(plan_fit(settings, reading).fingerprint, plan_fit(settings, other).fingerprint);
+  settings.seed = 2;
+  EXPECT_NE(plan_fit({}, reading).fingerprint, plan_fit(settings, reading).fingerprint);
+}
+
+TEST(Fit, LearnsTheFieldAndTheNoise) {
+  const Reading reading = small_reading(80, 60, 0.1);
+  const FitResult result = fit(plan_fit(small_settings(), reading), reading);
+  ASSERT_TRUE(result.finished);
+  ASSERT_TRUE(result.held_out);
+  EXPECT_LT(result.held_out->rmse, 0.2);  // of values whose standard deviation is about 1, and noise of 0.1
+  EXPECT_NEAR(result.model.info.noise_sd, 0.1, 0.05);
+  EXPECT_GT(result.held_out->coverage[2].share, 0.75);
+  EXPECT_EQ(result.model.info.value.name, "ssh");
+  EXPECT_NEAR(result.model.info.first_time_days, 20000.0, 0.5);
+}
+
+TEST(Fit, TakesAGivenNoiseAsItIs) {
+  const Reading reading = small_reading();
+  RunSettings settings = small_settings();
+  settings.uncertainty.noise_sd = 0.3;
+  EXPECT_EQ(fit(plan_fit(settings, reading), reading).model.info.noise_sd, 0.3);
+}
+
+TEST(Fit, StoppedAndTakenUpAgainEndsAsIfItHadNeverStopped) {
+  const Reading reading = small_reading();
+  const FitPlan plan = plan_fit(small_settings(), reading);
+  const FieldModel whole = fit(plan, reading).model;
+
+  const ScratchFolder folder;
+  std::stop_source stop;
+  FitControl control;
+  control.checkpoint = folder / "m.checkpoint";
+  control.stop = stop.get_token();
+  control.progress = [&](const Progress& progress) {
+    if (progress.step > progress.steps / 3) stop.request_stop();
+  };
+  // A machine may finish before the first report; then there is nothing to take up.
+  if (fit(plan, reading, control).finished) GTEST_SKIP() << "training ended before it could be stopped";
+  control.stop = {};
+  control.progress = {};
+  std::vector<std::string> said;
+  control.say = [&](const std::string& text) { said.push_back(text); };
+  const FitResult resumed = fit(plan, reading, control);
+  ASSERT_TRUE(resumed.finished);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_THAT(said[0], HasSubstr("Resuming from"));
+  for (std::size_t m = 0; m < whole.ensemble.members.size(); ++m) {
+    EXPECT_EQ(resumed.model.ensemble.members[m].parameters, whole.ensemble.members[m].parameters);
+  }
+}
+
+TEST(Fit, RefusesTheCheckpointOfAnotherRun) {
+  const Reading reading = small_reading();
+  RunSettings settings = small_settings();
+  const FitPlan plan = plan_fit(settings, reading);
+  const ScratchFolder folder;
+  FitControl control;
+  control.checkpoint = folder / "m.checkpoint";
+  control.stop = [] {
+    std::stop_source now;
+    now.request_stop();
+    return now.get_token();
+  }();
+  const Ensemble ensemble = draw_ensemble(plan.spec, 1, plan.members);
+  TrainingState state;
+  for (const Member& member : ensemble.members) {
+    state.members.push_back({.step = 0, .moment1 = std::vector<float>(member.parameters.size()), .moment2 = std::vector<float>(member.parameters.size()), .losses = {}});
+  }
+  save_checkpoint(control.checkpoint, ensemble, state, plan.recipe, {{"fingerprint", "of another"}});
+  EXPECT_THROW(fit(plan, reading, control), UsageError);
+  control.fresh = true;
+  EXPECT_NO_THROW(fit(plan, reading, control));
+}
+
+TEST(ScoreModel, ScoresPlatformsApart) {
+  const Reading reading = small_reading();
+  const FieldModel model = fit(plan_fit(small_settings(), reading), reading).model;
+  const auto engine = make_cpu_engine();
+  const ModelScores scores = score_model(*engine, model, reading.observations);
+  ASSERT_EQ(scores.by_platform.size(), 2u);
+  EXPECT_EQ(scores.by_platform[0].second.count + scores.by_platform[1].second.count, scores.all.count);
+  const double mean_square = 0.5 * (std::pow(scores.by_platform[0].second.rmse, 2) + std::pow(scores.by_platform[1].second.rmse, 2));
+  EXPECT_NEAR(std::sqrt(mean_square), scores.all.rmse, 1e-9);
+  Observations timeless = reading.observations;
+  timeless.time_days.clear();
+  EXPECT_THROW(score_model(*engine, model, timeless), UsageError);
+}
+
+}  // namespace
+}  // namespace drift

@@ -1,0 +1,239 @@
+// What a run leaves open is settled here, from the observations alone: the same on every machine.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/fingerprint.h"
+#include "drift/calendar.h"
+#include "drift/error.h"
+#include "drift/fit.h"
+#include "network/plan.h"
+#include "run/training_rows.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kFewest = 100;        // observations of which a field may be made
+constexpr std::size_t kFewestTracks = 20;   // by which a split means anything
+constexpr std::size_t kMembers = 10;        // the spread of ten needs no correction, that of five does (docs/design.md)
+constexpr double kWork = 24e6;              // member-observations that a fit sees: ten minutes on two cores
+constexpr double kMostEpochs = 60.0;
+constexpr double kSteps = 3000.0;           // as many as small data need to be learnt
+
+// The choice is made by the numbers of observations, which a reader likes to see grouped.
+std::string grouped(std::size_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t place = text.size(); place > 3; place -= 3) text.insert(place - 3, 1, ',');
+  return text;
+}
+
+void check_values(const Observations& observations) {
+  const std::size_t n = observations.size();
+  if (n < kFewest) {
+    throw Error(fmt::format("only {} observations are left, and a field needs at least {}; look at the files with drift inspect", n,
+                            kFewest));
+  }
+  const auto [least, most] = std::minmax_element(observations.value.begin(), observations.value.end());
+  if (*least == *most) {
+    throw Error(fmt::format("all {} values are {}: there is no field to learn; is it the right variable?", grouped(n), *least));
+  }
+}
+
+class Planner {
+ public:
+  Planner(const RunSettings& settings, const Reading& reading) : observations_(reading.observations), report_(reading.report) {
+    plan_.settings = settings;
+  }
+
+  FitPlan plan() && {
+    check_values(observations_);
+    choose_split();
+    choose_domain();
+    choose_network();
+    choose_training();
+    foresee_memory();
+    plan_.fingerprint = fingerprint();
+    return std::move(plan_);
+  }
+
+ private:
+  template <class... Args>
+  void note(fmt::format_string<Args...> text, Args&&... args) {
+    plan_.choices.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  void choose_split() {
+    const SplitSettings& split = plan_.settings.split;
+    const bool none = split.method == "none" || split.held_out == 0.0;
+    if (split.method == "track" && observations_.track.empty()) {
+      throw UsageError("split by track: the observations have no tracks; name them with --track, or hold out at random: --split random");
+    }
+    const bool by_track =
+        split.method == "track" || (split.method == "auto" && !observations_.track.empty() && report_.tracks >= kFewestTracks);
+    const double share = none ? 0.0 : split.held_out;
+    plan_.split = by_track ? split_by_track(observations_.track, share, plan_.settings.seed)
+                           : split_at_random(observations_.size(), share, plan_.settings.seed);
+    if (plan_.split.training.size() < kFewest) {
+      throw Error(fmt::format("only {} observations are left to train on; hold out fewer (--held-out)", plan_.split.training.size()));
+    }
+    if (none) {
+      note("Split: nothing is held out, so there will be no scores.");
+    } else {
+      note("Split: {} observations held out {}, {} train.", grouped(plan_.split.held_out.size()),
+           by_track ? "in whole tracks" : "at random", grouped(plan_.split.training.size()));
+    }
+  }
+
+  void choose_domain() {
+    const DomainSettings& wanted = plan_.settings.domain;
+    const Rows rows = std::span<const std::size_t>(plan_.split.training);
+    if (report_.on_plane && (wanted.kind == "sphere" || wanted.kind == "plane" || !wanted.crs.empty())) {
+      throw UsageError("domain: the positions are plain x and y, not longitudes and latitudes; use --domain xy");
+    }
+    if (wanted.kind == "plane" && wanted.crs.empty()) throw UsageError("domain: a plane needs its --crs, as EPSG:6931");
+    if (!wanted.crs.empty() && wanted.kind != "plane" && wanted.kind != "auto") {
+      throw UsageError(fmt::format("domain: {} has no crs; use --domain plane, or leave --crs out", wanted.kind));
+    }
+    if (report_.on_plane || wanted.kind == "xy") {
+      const std::string unit = !wanted.unit.empty() ? wanted.unit : !report_.plane_unit.empty() ? report_.plane_unit : "unit";
+      plan_.domain = fit_domain(xy_domain(unit), observations_, rows);
+    } else if (!wanted.crs.empty()) {
+      plan_.domain = fit_domain(plane_domain(wanted.crs), observations_, rows);
+    } else if (wanted.kind == "sphere") {
+      plan_.domain = fit_domain(sphere_domain(), observations_, rows);
+    } else {
+      plan_.domain = drift::choose_domain(observations_, rows);
+    }
+    switch (plan_.domain.kind) {
+      case DomainKind::sphere: note("Domain: the sphere."); break;
+      case DomainKind::plane: note("Domain: the plane {}.", plan_.domain.crs); break;
+      case DomainKind::xy: note("Domain: x and y in {}.", plan_.domain.unit); break;
+    }
+  }
+
+  bool time_varies() {
+    const std::vector<double>& times = observations_.time_days;
+    if (times.empty()) {
+      note("Time: the files have none; the field is one of space alone.");
+      return false;
+    }
+    const auto [first, last] = std::minmax_element(times.begin(), times.end());
+    if (*first == *last) note("Time: all observations have the same; the field is one of space alone.");
+    return *first < *last;
+  }
+
+  bool by_paper() const { return plan_.settings.recipe == "paper"; }
+
+  // The network with its lengthscales, before the settings' sizes.
+  NetworkSpec unscaled_spec(bool time) const {
+    const ModelSettings& wanted = plan_.settings.model;
+    NetworkSpec spec = default_spec(space_of(plan_.domain), space_coordinates(plan_.domain), time);
+    const double space_length =
+        wanted.lengthscale ? lengthscale_to_engine(plan_.domain, *wanted.lengthscale) : by_paper() ? 1.0 : spec.spatial.lengthscales[0];
+    const double time_length = wanted.time_lengthscale_days ? time_lengthscale_to_engine(plan_.domain, *wanted.time_lengthscale_days) : 1.0;
+    if (by_paper()) {
+      spec = paper_spec(space_length, time_length, 1.0);
+      spec.space = space_of(plan_.domain);
+      spec.space_coordinates = space_coordinates(plan_.domain);
+      spec.temporal.layers = time ? 1 : 0;
+    }
+    spec.spatial.lengthscales = {space_length};
+    spec.temporal.lengthscales = {time_length};
+    return spec;
+  }
+
+  void choose_network() {
+    const ModelSettings& wanted = plan_.settings.model;
+    NetworkSpec spec = unscaled_spec(time_varies());
+    if (wanted.layers) spec.spatial.layers = static_cast<int>(*wanted.layers);
+    if (wanted.features) spec.features = static_cast<int>(*wanted.features);
+    if (wanted.bottleneck) {
+      // The paper's hidden lengthscale is an absolute one: it does not follow the bottleneck's width.
+      const double narrower = std::sqrt(static_cast<double>(spec.bottleneck) / static_cast<double>(*wanted.bottleneck));
+      if (by_paper()) spec.spatial.hidden_lengthscale *= narrower;
+      spec.bottleneck = static_cast<int>(*wanted.bottleneck);
+    }
+    const Covariance covariance = {wanted.covariance == "matern" ? Family::matern : Family::squared_exponential, wanted.nu};
+    for (ChainSpec* chain : {&spec.spatial, &spec.temporal}) {
+      chain->covariance = chain->hidden_covariance = covariance;
+      if (wanted.amplitude) chain->amplitude = chain->hidden_amplitude = *wanted.amplitude;
+    }
+    check(spec);
+    plan_.spec = spec;
+    plan_.members = wanted.members.value_or(kMembers);
+    note("Model: {} networks of {} layers, {} features, bottlenecks of {}; lengthscale {:.3g} {}{}.", plan_.members,
+         spec.spatial.layers, spec.features, spec.bottleneck,
+         lengthscale_from_engine(plan_.domain, spec.spatial.lengthscales[0]), plan_.domain.unit,
+         spec.temporal.layers == 0 ? ""
+                                   : fmt::format(", {:.3g} days",
+                                                 time_lengthscale_from_engine(plan_.domain, spec.temporal.lengthscales[0])));
+  }
+
+  void choose_training() {
+    const TrainSettings& wanted = plan_.settings.train;
+    const auto n = static_cast<double>(plan_.split.training.size());
+    Recipe recipe = by_paper() ? paper_recipe() : default_recipe();
+    if (!by_paper()) {
+      recipe.epochs = wanted.epochs.value_or(std::clamp(std::round(kWork / (kMembers * n)), 1.0, kMostEpochs));
+      // A power of two that leaves enough steps.
+      const double batch = std::exp2(std::floor(std::log2(std::max(1.0, recipe.epochs * n / kSteps))));
+      recipe.batch = static_cast<std::size_t>(std::clamp(batch, 64.0, 1024.0));
+    }
+    if (wanted.epochs) recipe.epochs = *wanted.epochs;
+    if (wanted.batch) recipe.batch = *wanted.batch;
+    if (!wanted.optimiser.empty()) recipe.optimiser = wanted.optimiser == "adam" ? Optimiser::adam : Optimiser::muon;
+    recipe.loss = wanted.loss == "huber" ? LossKind::huber : LossKind::squared;
+    recipe.huber_delta = wanted.huber_delta;
+    if (wanted.rate) recipe.rate = *wanted.rate;
+    if (wanted.bottleneck_rate) recipe.muon_rate = *wanted.bottleneck_rate;
+    if (const auto noise = plan_.settings.uncertainty.noise_sd) recipe.noise_sd = *noise / plan_.domain.value.sd;
+    check(recipe);
+    plan_.recipe = recipe;
+    note("Training: {:g} epochs in batches of {}: {} steps a network.", recipe.epochs, recipe.batch,
+         grouped(total_steps(recipe, plan_.split.training.size())));
+  }
+
+  // What training will hold at once: observations, rows, weights with their moments and gradients.
+  void foresee_memory() {
+    const Plan network = make_plan(plan_.spec);
+    const auto members = static_cast<double>(plan_.members), n = static_cast<double>(observations_.size());
+    constexpr double kCopies = 3.0;     // weights and two moments
+    constexpr double kGradients = 8.0;  // of the slices under way
+    const double weights = 4.0 * (members * (kCopies * static_cast<double>(network.parameter_size) + static_cast<double>(network.fixed_size)) +
+                                  kGradients * static_cast<double>(network.parameter_size));
+    plan_.memory_mib = (weights + n * (41.0 + 4.0 * (plan_.spec.coordinates() + 3.0))) / 1048576.0;
+    const double there_mib = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / 1048576.0;
+    if (plan_.memory_mib > there_mib) {
+      throw Error(fmt::format("training needs {:.0f} MiB but this machine has {:.0f}; ask for fewer members or features, or keep fewer "
+                              "observations (--bbox, --from, --to)",
+                              plan_.memory_mib, there_mib));
+    }
+  }
+
+  std::string fingerprint() const {
+    Fingerprint print;
+    print.add(to_json(plan_.spec));
+    print.add(to_json(plan_.recipe));
+    print.add(to_json(plan_.domain));
+    print.add(fmt::format("{} {}", plan_.settings.seed, plan_.members));
+    print.add(std::span<const double>(observations_.lon_deg));
+    print.add(std::span<const double>(observations_.lat_deg));
+    print.add(std::span<const double>(observations_.time_days));
+    print.add(std::span<const double>(observations_.value));
+    print.add(std::span<const std::size_t>(plan_.split.training));
+    return print.text();
+  }
+
+  const Observations& observations_;
+  const ReadReport& report_;
+  FitPlan plan_;
+};
+
+}  // namespace
+
+FitPlan plan_fit(const RunSettings& settings, const Reading& reading) { return Planner(settings, reading).plan(); }
+
+}  // namespace drift

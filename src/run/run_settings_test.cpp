@@ -1,0 +1,167 @@
+#include "drift/run_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/scratch_folder.h"
+#include "drift/error.h"
+
+namespace drift {
+namespace {
+
+using testing::HasSubstr;
+
+RunSettings parse(const std::string& text) { return run_settings_from_toml(text, "run.toml"); }
+
+std::string refusal(const std::string& text) {
+  try {
+    parse(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(RunFile, ReadsEveryKindOfSetting) {
+  const RunSettings settings = parse(R"(seed = 7
+[data]
+files = ["a.nc", "b/*.nc"]
+value = "sla"
+where = "flag in 1,2"
+valid = [-3, 3.5]
+bbox = [170, 60, -170, 80]
+any_order = true
+[split]
+method = "track"
+held_out = 0.25
+[model]
+members = 4
+lengthscale = 120
+[train]
+epochs = 2.5
+)");
+  EXPECT_EQ(settings.seed, 7u);
+  EXPECT_EQ(settings.data.files, (std::vector<std::string>{"a.nc", "b/*.nc"}));
+  EXPECT_EQ(settings.data.roles.value, "sla");
+  EXPECT_EQ(settings.data.where, std::vector<std::string>{"flag in 1,2"});
+  EXPECT_EQ(settings.data.valid->high, 3.5);
+  EXPECT_EQ((*settings.data.box)[2], -170.0);
+  EXPECT_TRUE(settings.data.any_order);
+  EXPECT_EQ(settings.split.held_out, 0.25);
+  EXPECT_EQ(settings.model.members, 4u);
+  EXPECT_EQ(settings.model.lengthscale, 120.0);
+  EXPECT_EQ(settings.train.epochs, 2.5);
+}
+
+TEST(RunFile, AnEmptyOneIsAllDefaults) { EXPECT_EQ(to_toml(parse("")), ""); }
+
+TEST(RunFile, WrittenSettingsAreReadBackToTheSame) {
+  RunSettings settings;
+  settings.data.files = {"odd \"name\".nc", "tab\there"};
+  settings.data.valid = Range{-0.1, 1e-17};
+  settings.data.box = {1.0 / 3.0, -90, 180, 90};
+  settings.model.amplitude = 0.7;
+  settings.train.batch = 300;
+  settings.domain.kind = "plane";
+  settings.domain.crs = "EPSG:6932";
+  settings.seed = 123456789012345;
+  const std::string text = to_toml(settings);
+  const RunSettings back = parse(text);
+  EXPECT_EQ(to_toml(back), text);
+  EXPECT_EQ(back.data.files, settings.data.files);
+  EXPECT_EQ(back.data.valid->high, 1e-17);
+  EXPECT_EQ((*back.data.box)[0], 1.0 / 3.0);
+  EXPECT_EQ(back.seed, settings.seed);
+}
+
+TEST(RunFile, NamesFileLineAndNearestKeyOfAnUnknownOne) {
+  EXPECT_EQ(refusal("[train]\nepochs = 2\nbatchh = 3\n"), "run.toml:3: unknown key in [train]: 'batchh'; did you mean 'batch'?");
+  EXPECT_EQ(refusal("[trian]\nepochs = 2\n"), "run.toml:1: unknown table 'trian'; did you mean 'train'?");
+  EXPECT_EQ(refusal("sead = 2\n"), "run.toml:1: unknown key 'sead'; did you mean 'seed'?");
+}
+
+TEST(RunFile, NamesLineAndBothTypesOfAWrongOne) {
+  EXPECT_EQ(refusal("[train]\nepochs = \"two\"\n"), "run.toml:2: epochs must be a number but is a text");
+  EXPECT_EQ(refusal("[data]\nvalue = 3\n"), "run.toml:2: value must be a text in quotes but is a number");
+  EXPECT_EQ(refusal("[data]\nvalid = [1]\n"), "run.toml:2: valid must be two numbers, [low, high] but is an array");
+  EXPECT_EQ(refusal("[data]\nany_order = 1\n"), "run.toml:2: any_order must be true or false but is a number");
+}
+
+TEST(RunFile, NamesLineAndRangeOfAValueOutside) {
+  EXPECT_EQ(refusal("[train]\n\nepochs = 0\n"), "run.toml:3: epochs is 0; it must be more than 0");
+  EXPECT_EQ(refusal("[model]\nmembers = 2.5\n"), "run.toml:2: members is 2.5; it must be a whole number");
+  EXPECT_EQ(refusal("[split]\nheld_out = 0.95\n"), "run.toml:2: held_out is 0.95; it must be at least 0 and at most 0.9");
+  EXPECT_EQ(refusal("[train]\nepochs = inf\n"), "run.toml:2: epochs must be finite");
+  EXPECT_EQ(refusal("[split]\nmethod = \"tracks\"\n"), "run.toml:2: method is \"tracks\"; it must be one of auto, none, random, track");
+  EXPECT_THAT(refusal("[data]\nvalid = [3, 1]\n"), HasSubstr("run.toml:2: valid runs from 3 down to 1"));
+}
+
+TEST(RunFile, NamesTheLineOfATextThatIsNotToml) { EXPECT_THAT(refusal("[data]\nvalue = \n"), HasSubstr("run.toml:2: not TOML")); }
+
+TEST(RunFile, TakesPathsFromItsOwnFolder) {
+  const ScratchFolder folder;
+  write_bytes(folder / "run.toml", "[data]\nfiles = [\"obs/*.nc\", \"/tmp/x.nc\"]\n[output]\nmodel = \"m.safetensors\"\n");
+  const RunSettings settings = read_run_file(folder / "run.toml");
+  EXPECT_EQ(settings.data.files[0], (folder / "obs/*.nc").string());
+  EXPECT_EQ(settings.data.files[1], "/tmp/x.nc");
+  EXPECT_EQ(settings.output.model, (folder / "m.safetensors").string());
+  EXPECT_THROW(read_run_file(folder / "none.toml"), Error);
+}
+
+TEST(Flags, SetWhatTheirKeysDo) {
+  RunSettings settings;
+  set_from_flag(settings, "--epochs", {"2.5"});
+  set_from_flag(settings, "--where", {"a < 3", "b in 1,2"});
+  set_from_flag(settings, "--valid", {"-3:3"});
+  set_from_flag(settings, "--bbox", {"170,60,-170,80"});
+  set_from_flag(settings, "--any-order", {});
+  set_from_flag(settings, "--members", {"1", "5"});  // the last one counts
+  EXPECT_EQ(settings.train.epochs, 2.5);
+  EXPECT_EQ(settings.data.where.size(), 2u);
+  EXPECT_EQ(settings.data.valid->low, -3.0);
+  EXPECT_EQ((*settings.data.box)[0], 170.0);
+  EXPECT_TRUE(settings.data.any_order);
+  EXPECT_EQ(settings.model.members, 5u);
+}
+
+TEST(Flags, NameThemselvesWhereTheTextDoesNotFit) {
+  RunSettings settings;
+  const auto why = [&](const char* flag, const char* text) -> std::string {
+    try {
+      set_from_flag(settings, flag, {text});
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(why("--epochs", "many"), "--epochs many: must be a number");
+  EXPECT_EQ(why("--members", "1.5"), "--members 1.5: must be a whole number");
+  EXPECT_EQ(why("--valid", "3:-3"), "--valid 3:-3: must be LOW:HIGH, two numbers in ascending order");
+  EXPECT_EQ(why("--bbox", "1,2,3"), "--bbox 1,2,3: must be four numbers, LON0,LAT0,LON1,LAT1");
+  EXPECT_EQ(why("--split", "half"), "--split half: must be one of auto, none, random, track");
+}
+
+TEST(Settings, HaveOneFlagEachAndHelp) {
+  std::set<std::string> flags;
+  for (const SettingInfo& info : setting_infos()) {
+    EXPECT_FALSE(info.help.empty()) << info.key;
+    const bool is_new = info.flag.empty() || flags.insert(info.flag).second;
+    EXPECT_TRUE(is_new) << info.flag;
+  }
+}
+
+TEST(ReadOptionsOfSettings, TurnTimesIntoDays) {
+  RunSettings settings;
+  settings.data.from = "1950-01-03";
+  EXPECT_EQ(read_options(settings).time->low, 2.0);
+  EXPECT_TRUE(std::isinf(read_options(settings).time->high));
+  settings.data.to = "1";
+  EXPECT_THROW(read_options(settings), UsageError);  // before `from`
+  settings.data.to = "yesterday";
+  EXPECT_THROW(read_options(settings), UsageError);
+}
+
+}  // namespace
+}  // namespace drift

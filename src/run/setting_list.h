@@ -1,0 +1,116 @@
+#pragma once
+
+// The list of all settings of a run: table, key, field, flag, help and range, once. Reading and writing run files, flags and the
+// documentation all follow it.
+
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "drift/run_settings.h"
+
+namespace drift {
+
+struct SettingRule {
+  const char* flag = "";
+  const char* help = "";
+  double least = -std::numeric_limits<double>::infinity();  // of numbers
+  double most = std::numeric_limits<double>::infinity();
+  bool more_than_least = false;         // the least itself is not allowed
+  std::vector<const char*> words = {};  // of text: nothing else is allowed
+};
+
+template <class Self, class Visitor>
+requires std::is_same_v<std::remove_const_t<Self>, RunSettings>
+void visit_settings(Self& s, Visitor&& visit) {
+  constexpr double kMany = 1e9;
+  const auto more_than_zero = [](const char* flag, const char* help) {
+    return SettingRule{.flag = flag, .help = help, .least = 0.0, .more_than_least = true};
+  };
+  const auto whole = [](const char* flag, const char* help, double least, double most) {
+    return SettingRule{.flag = flag, .help = help, .least = least, .most = most};
+  };
+  const auto text = [](const char* flag, const char* help) { return SettingRule{.flag = flag, .help = help}; };
+
+  visit("", "seed", s.seed, whole("--seed", "Seed of every random number", 0, 9e15));
+  visit("", "threads", s.threads, whole("--threads", "Threads; 0: one a core", 0, 4096));
+
+  SettingRule recipe = text("--recipe", "Networks and training: drift's own (default), or the paper's (paper)");
+  recipe.words = {"default", "paper"};
+  visit("", "recipe", s.recipe, recipe);
+
+  visit("data", "files", s.data.files, text("", "Observations: paths or globs, NetCDF or CSV"));
+  visit("data", "value", s.data.roles.value, text("--value", "Variable (column) with the values"));
+  visit("data", "lon", s.data.roles.lon, text("--lon", "Variable with the longitudes"));
+  visit("data", "lat", s.data.roles.lat, text("--lat", "Variable with the latitudes"));
+  visit("data", "x", s.data.roles.x, text("--x", "Variable with x, in place of longitudes"));
+  visit("data", "y", s.data.roles.y, text("--y", "Variable with y, in place of latitudes"));
+  visit("data", "time", s.data.roles.time, text("--time", "Variable with the times; - for none: a model of space alone"));
+  visit("data", "sigma", s.data.roles.sigma, text("--sigma", "Variable with the values' standard errors; - for none"));
+  visit("data", "track", s.data.roles.track, text("--track", "Variable with the tracks; - for none"));
+  visit("data", "platform", s.data.roles.platform, text("--platform", "Variable with the platforms; - for none"));
+  visit("data", "preset", s.data.preset, text("--preset", "Product whose roles apply; none: by CF metadata alone"));
+  visit("data", "where", s.data.where, text("--where", "Keep only what meets this, as 'flag in 64,256' or 'swh < 20'"));
+  visit("data", "valid", s.data.valid, text("--valid", "Keep values from LOW:HIGH only"));
+  visit("data", "bbox", s.data.box, text("--bbox", "Keep positions in LON0,LAT0,LON1,LAT1 only (x, y on a plane)"));
+  visit("data", "from", s.data.from, text("--from", "Keep times from this one on (ISO 8601, or a number)"));
+  visit("data", "to", s.data.to, text("--to", "Keep times up to this one"));
+  visit("data", "track_gap_s", s.data.track_gap_s,
+        more_than_zero("--track-gap-s", "A new track begins after so many seconds without observations"));
+  visit("data", "any_order", s.data.any_order, text("--any-order", "Accept along-track files whose times run backwards"));
+
+  SettingRule kind = text("--domain", "auto, sphere, plane (with --crs) or xy");
+  kind.words = {"auto", "sphere", "plane", "xy"};
+  visit("domain", "kind", s.domain.kind, kind);
+  visit("domain", "crs", s.domain.crs, text("--crs", "Coordinate reference system of the plane, as EPSG:6931"));
+  visit("domain", "unit", s.domain.unit, text("--unit", "Unit of x and y"));
+
+  SettingRule method = text("--split", "What is held out: auto, none, random observations, or whole tracks (track)");
+  method.words = {"auto", "none", "random", "track"};
+  visit("split", "method", s.split.method, method);
+  visit("split", "held_out", s.split.held_out, whole("--held-out", "Share of the observations held out, 0 to 0.9", 0.0, 0.9));
+
+  visit("model", "members", s.model.members, whole("--members", "Networks in the ensemble", 1, 1000));
+  visit("model", "layers", s.model.layers, whole("--layers", "Layers of the spatial chain", 1, 64));
+  visit("model", "features", s.model.features, whole("--features", "Random features a layer", 1, 1e6));
+  visit("model", "bottleneck", s.model.bottleneck, whole("--bottleneck", "Numbers between layers", 1, 1e5));
+  visit("model", "lengthscale", s.model.lengthscale, more_than_zero("--lengthscale", "Length in space, km (or the unit of x, y)"));
+  visit("model", "time_lengthscale_days", s.model.time_lengthscale_days,
+        more_than_zero("--time-lengthscale-days", "Length in time, days"));
+  visit("model", "amplitude", s.model.amplitude, more_than_zero("--amplitude", "Amplitude of every layer"));
+  SettingRule covariance = text("--covariance", "matern or squared_exponential");
+  covariance.words = {"matern", "squared_exponential"};
+  visit("model", "covariance", s.model.covariance, covariance);
+  visit("model", "nu", s.model.nu, more_than_zero("--nu", "Smoothness of the Matérn covariance"));
+
+  visit("train", "epochs", s.train.epochs, more_than_zero("--epochs", "Times each observation is seen"));
+  visit("train", "batch", s.train.batch, whole("--batch", "Observations a step", 1, kMany));
+  visit("train", "rate", s.train.rate, more_than_zero("--rate", "Learning rate of Adam"));
+  visit("train", "bottleneck_rate", s.train.bottleneck_rate,
+        more_than_zero("--bottleneck-rate", "Learning rate of the bottlenecks under muon"));
+  SettingRule optimiser = text("--optimiser", "muon (orthogonalised momentum for the bottlenecks) or adam");
+  optimiser.words = {"", "muon", "adam"};
+  visit("train", "optimiser", s.train.optimiser, optimiser);
+  SettingRule loss = text("--loss", "squared, or huber where there are outliers");
+  loss.words = {"squared", "huber"};
+  visit("train", "loss", s.train.loss, loss);
+  visit("train", "huber_delta", s.train.huber_delta,
+        more_than_zero("--huber-delta", "Where huber turns linear, in standard deviations of the values"));
+  visit("train", "checkpoint_every_s", s.train.checkpoint_every_s,
+        more_than_zero("--checkpoint-every-s", "Seconds between checkpoints"));
+
+  SettingRule uncertainty = text("--uncertainty", "Method: ensemble");
+  uncertainty.words = {"ensemble"};
+  visit("uncertainty", "method", s.uncertainty.method, uncertainty);
+  visit("uncertainty", "noise_sd", s.uncertainty.noise_sd,
+        whole("--noise-sd", "Standard deviation of an observation's error, in the values' unit", 0.0, 1e300));
+
+  visit("output", "model", s.output.model, text("--out", "The model's file (safetensors)"));
+}
+
+// The rule's sentence about a number or word that does not fit; empty when it does.
+std::string misfit(const SettingRule& rule, double number, bool whole);
+std::string misfit(const SettingRule& rule, const std::string& word);
+
+}  // namespace drift

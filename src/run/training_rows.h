@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "drift/domain.h"
+#include "drift/engine.h"
+#include "drift/observations.h"
+
+namespace drift {
+
+// Observations as the engine trains on them.
+struct TrainingRows {
+  std::vector<float> coordinates;  // [n, columns]
+  std::vector<float> values;       // [n]
+  std::vector<float> weights;      // [n], or none
+  std::size_t columns = 0;
+
+  TrainingSet view() const;
+};
+
+// Weights are 1 / (sigma^2 + s^2) with s the median sigma, so that a few tiny ones do not outweigh all others; their mean is one.
+TrainingRows training_rows(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows, bool has_time);
+
+}  // namespace drift
