@@ -74,10 +74,8 @@ void read_overlay(PlotRun& run) {
 }
 
 nlohmann::ordered_json to_json(const PlotRun& run, const std::filesystem::path& picture, const drift::PlotReport& report) {
-  nlohmann::ordered_json json = {{"picture", picture.string()},
-                                 {"map", run.map.string()},
-                                 {"variable", report.variable},
-                                 {"projection", report.projection}};
+  nlohmann::ordered_json json = {
+      {"picture", picture.string()}, {"map", run.map.string()}, {"variable", report.variable}, {"projection", report.projection}};
   if (!report.time.empty()) json["time"] = report.time;
   if (report.limits[0] < report.limits[1]) json["limits"] = report.limits;
   if (!report.sd_variable.empty()) {
@@ -149,7 +147,8 @@ void add_plot(CLI::App& app) {
   add("--observations", run->observations, "FILES", "Observations to draw over the mean in its colours");
   add("--value", run->value, "NAME", "Their variable or column (default: guessed)");
   add("--title", run->plot.title, "TEXT", "Default: the variable's long name and the time");
-  add("--width", run->plot.width_cm, "CM", "Of the panels together, 4 to 100 (default 17 for two, 12 for one)")->check(positive_number());
+  add("--width", run->plot.width_cm, "CM", "Of the panels together, 4 to 100 (default 17 for two, 12 for one)")
+      ->check(positive_number());
   add("--dpi", run->plot.dpi, "N", "Dots per inch")->capture_default_str()->check(whole_number(30, 1200));
   verb->add_flag("--quiet", run->quiet, "Print nothing when all is well");
   verb->add_flag("--json", run->json, "Print one JSON object");

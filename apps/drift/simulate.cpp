@@ -1,3 +1,228 @@
-#include "commands.h"
+// `drift simulate`: observations along the ground tracks of real missions, of a truth that is known.
 
-void add_simulate(CLI::App&) {}
+#include "drift/simulate.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "commands.h"
+#include "drift/calendar.h"
+#include "drift/error.h"
+#include "drift/nearest_name.h"
+#include "drift/track_file.h"
+#include "drift/truth.h"
+#include "number_checks.h"
+#include "output_path.h"
+#include "progress.h"
+
+namespace {
+
+constexpr const char* kStart = "2020-03-01";
+constexpr double kDays = 9.0;
+constexpr double kRateHz = 1.0;
+
+struct SimulateVerb {
+  std::string out, truth = "synthetic", variable, start, bbox;
+  std::vector<std::string> platforms = drift::simulated_platforms();
+  std::optional<double> days, rate_hz;
+  std::optional<std::size_t> observations;
+  double noise_sd = 0.01, outlier_share = 0.0, outlier_sd = 1.0;
+  std::uint64_t seed = 1;
+  int threads = 0;
+  bool json = false, quiet = false;
+};
+
+std::array<double, 4> parse_box(const std::string& text) {
+  std::array<double, 4> box = {};
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  for (std::size_t i = 0; i < box.size(); ++i) {
+    const auto [stop, error] = std::from_chars(at, end, box.at(i));
+    const bool last = i + 1 == box.size();
+    if (error != std::errc() || !std::isfinite(box.at(i)) || (last ? stop != end : stop == end || *stop != ',')) {
+      throw drift::UsageError(fmt::format("--bbox: '{}' is not four numbers LON0,LAT0,LON1,LAT1", text));
+    }
+    at = last ? stop : stop + 1;
+  }
+  return box;
+}
+
+drift::NamedTruth open_truth(const SimulateVerb& verb) {
+  const bool named = verb.truth == "geoid" || verb.truth == "synthetic";
+  if (named && !verb.variable.empty()) {
+    throw drift::UsageError(fmt::format("--variable is for a truth from a file, but --truth is {}", verb.truth));
+  }
+  if (verb.truth == "geoid") return drift::geoid_truth();
+  if (verb.truth == "synthetic") return drift::synthetic_truth({.seed = verb.seed});
+  const bool word = verb.truth.find_first_of("./") == std::string::npos;
+  if (word && !std::filesystem::exists(verb.truth)) {
+    throw drift::UsageError(fmt::format("--truth: there is no file '{}'; did you mean '{}'?", verb.truth,
+                                        drift::nearest_name(verb.truth, std::array<std::string_view, 2>{"geoid", "synthetic"})));
+  }
+  return drift::truth_from_file(verb.truth, verb.variable);
+}
+
+class Simulate {
+ public:
+  explicit Simulate(const SimulateVerb& verb) : verb_(verb) {}
+
+  void run() {
+    check_output(verb_.out);
+    if (!verb_.bbox.empty()) options_.box = parse_box(verb_.bbox);
+    settle_options();
+    truth_ = open_truth(verb_);
+    settle_time();
+    options_.rate_hz = verb_.observations ? drift::rate_for(*verb_.observations, options_) : verb_.rate_hz.value_or(kRateHz);
+    observations_ = drift::simulate(truth_.truth, options_, &report_);
+    if (observations_.size() == 0) fail_without_observations();
+    if (verb_.noise_sd > 0.0) observations_.sigma.assign(observations_.size(), static_cast<float>(verb_.noise_sd));
+    drift::write_track_file(verb_.out, observations_, truth_.info, {.attributes = attributes()});
+    if (verb_.json) print_json();
+    else if (!verb_.quiet) print_text();
+  }
+
+ private:
+  void settle_options() {
+    options_.platforms = verb_.platforms;
+    options_.south_deg = -90.0;
+    options_.noise_sd = verb_.noise_sd;
+    options_.outlier_share = verb_.outlier_share;
+    options_.outlier_sd = verb_.outlier_sd;
+    options_.seed = verb_.seed;
+    options_.threads = verb_.threads;
+  }
+
+  // Without being told: from the first midnight that the truth has, for as long as it lasts.
+  void settle_time() {
+    const std::string& start = verb_.start;
+    if (!drift::parse_iso_time(start.empty() ? kStart : start, options_.start_days)) {
+      throw drift::UsageError(fmt::format("--start: '{}' is not a time such as 2020-03-01 or 2020-03-01T06:00", start));
+    }
+    options_.days = verb_.days.value_or(kDays);
+    if (!truth_.time_days) return;
+    const auto [low, high] = *truth_.time_days;
+    if (start.empty()) options_.start_days = std::ceil(low);
+    if (!verb_.days && high > options_.start_days) options_.days = std::min(kDays, high - options_.start_days);
+    if (options_.start_days < low || options_.start_days + options_.days > high) {
+      fmt::print(stderr, "drift: warning: the truth is known from {} to {} only: there are no observations outside\n",
+                 drift::iso_time(low), drift::iso_time(high));
+    }
+  }
+
+  [[noreturn]] void fail_without_observations() const {
+    if (report_.without_truth == 0) throw drift::UsageError("no platform flies over the --bbox in this time: no observations");
+    throw drift::Error(fmt::format("the truth {} has a value at none of the {} positions: no observations", verb_.truth,
+                                   grouped(static_cast<double>(report_.without_truth))));
+  }
+
+  std::string unit() const { return truth_.info.unit.empty() || truth_.info.unit == "1" ? "" : " " + truth_.info.unit; }
+  double end_days() const { return options_.start_days + options_.days; }
+  std::size_t tracks() const {
+    std::size_t count = 1;
+    for (std::size_t i = 1; i < observations_.size(); ++i) count += observations_.track[i] != observations_.track[i - 1] ? 1 : 0;
+    return count;
+  }
+  std::string noise_text() const {
+    std::string text = fmt::format("noise of {:g}{}", verb_.noise_sd, unit());
+    if (verb_.outlier_share > 0.0) {
+      text += fmt::format(", {} outliers of {:g}{} more", grouped(static_cast<double>(report_.outliers)), verb_.outlier_sd, unit());
+    }
+    return text;
+  }
+
+  std::map<std::string, std::string> attributes() const {
+    const std::string what = truth_.info.long_name.empty() ? truth_.info.name : truth_.info.long_name;
+    return {{"title", fmt::format("Simulated observations of {}", what)},
+            {"summary", fmt::format("{} as {} would observe it, with {}; truth: {}", what, fmt::join(verb_.platforms, ", "),
+                                    noise_text(), verb_.truth)},
+            {"platform", fmt::format("{}", fmt::join(verb_.platforms, ", "))},
+            {"comment", fmt::format("simulated, not measured; seed {}", verb_.seed)}};
+  }
+
+  void print_json() const {
+    nlohmann::ordered_json json = {{"file", verb_.out},
+                                   {"observations", observations_.size()},
+                                   {"tracks", tracks()},
+                                   {"platforms", verb_.platforms},
+                                   {"variable", truth_.info.name},
+                                   {"unit", truth_.info.unit},
+                                   {"start", drift::iso_time(options_.start_days)},
+                                   {"days", options_.days},
+                                   {"rate_hz", options_.rate_hz},
+                                   {"noise_sd", verb_.noise_sd},
+                                   {"outliers", report_.outliers},
+                                   {"without_truth", report_.without_truth},
+                                   {"seed", verb_.seed}};
+    fmt::print("{}\n", json.dump(2));
+  }
+
+  void print_text() const {
+    fmt::print("{}  {} observations of {} on {} tracks of {}\n", verb_.out, grouped(static_cast<double>(observations_.size())),
+               truth_.info.name, grouped(static_cast<double>(tracks())), fmt::join(verb_.platforms, ", "));
+    fmt::print("  {} to {}, {:.3g} a second, {}\n", drift::iso_time(options_.start_days), drift::iso_time(end_days()),
+               options_.rate_hz, noise_text());
+    if (report_.without_truth > 0) {
+      fmt::print("  {} left out: the truth has no value there\n", grouped(static_cast<double>(report_.without_truth)));
+    }
+    fmt::print("Next: drift fit {}\n", verb_.out);
+  }
+
+  const SimulateVerb& verb_;
+  drift::SimulateOptions options_;
+  drift::NamedTruth truth_;
+  drift::Observations observations_;
+  drift::SimulateReport report_;
+};
+
+CLI::Validator share() {
+  const auto check = [](std::string& text) -> std::string {
+    double number = 0.0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool good = error == std::errc() && stop == text.data() + text.size() && number >= 0.0 && number <= 1.0;
+    return good ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
+  };
+  return CLI::Validator(check, "");
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app) {
+  auto options = std::make_shared<SimulateVerb>();
+  CLI::App* verb = app.add_subcommand("simulate", "Observations along the tracks of Sentinel-3A, Sentinel-3B and CryoSat-2, of a known truth");
+  verb->footer("drift simulate --out tracks.nc --truth geoid --bbox -50,25,-10,55\n"
+               "drift simulate --out tracks.nc --truth model.nc --variable zos --platforms Sentinel-3A,CryoSat-2 --days 30");
+  const auto add = [&](const char* name, auto& value, const std::string& help) { return verb->add_option(name, value, help)->type_name(""); };
+  add("--out", options->out, "The observations (NetCDF)")->required();
+  add("--truth", options->truth, "A CF NetCDF file of a field on a grid; geoid: EGM96, in m; synthetic: a made-up field [synthetic]");
+  add("--variable", options->variable, "Of the file [its only one on a grid]");
+  add("--platforms", options->platforms, fmt::format("Which satellites [{}]", fmt::join(drift::simulated_platforms(), ",")))->delimiter(',');
+  add("--start", options->start, fmt::format("Time of the first observation (ISO 8601, UTC) [{}, or when the truth begins]", kStart));
+  add("--days", options->days, fmt::format("How long [{:g}, or as long as the truth lasts]", kDays))->check(positive_number());
+  CLI::Option* rate = add("--rate-hz", options->rate_hz, fmt::format("Observations a second and satellite [{:g}]", kRateHz))->check(positive_number());
+  add("--observations", options->observations, "How many in all, about, in place of --rate-hz")
+      ->check(whole_number(1, 4'000'000'000))
+      ->excludes(rate);
+  add("--noise", options->noise_sd, "Standard deviation of the noise, in the truth's unit [0.01]")->check(non_negative_number());
+  CLI::Option* outliers = add("--outliers", options->outlier_share, "Share of observations with one more, large error, 0 to 1 [0]")->check(share());
+  CLI::Option* size = add("--outlier-size", options->outlier_sd, "Standard deviation of that error, in the truth's unit")->check(positive_number());
+  outliers->needs(size);
+  size->needs(outliers);
+  add("--bbox", options->bbox, "Only in this box: LON0,LAT0,LON1,LAT1 in degrees; LON0 > LON1: over the date line [everywhere]");
+  add("--seed", options->seed, "Of noise, outliers and the synthetic field [1]")
+      ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()));
+  add("--threads", options->threads, "Threads; 0: one a core [0]")->check(whole_number(0, 4096));
+  verb->add_flag("--json", options->json, "Print the result as JSON");
+  verb->add_flag("--quiet", options->quiet, "Print errors and warnings only");
+  verb->callback([options] { Simulate(*options).run(); });
+}

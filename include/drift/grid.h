@@ -9,7 +9,7 @@ namespace drift {
 // Evenly spaced cell centres, ascending.
 struct GridAxis {
   std::string name;    // "longitude", "latitude", "x", "y"
-  std::string unit;    // "degrees_east", "degrees_north", "m", as CF has them
+  std::string unit;    // "degrees_east", "degrees_north", "m", as CF has them; empty: unknown
   double first = 0.0;  // the first cell's centre
   double step = 0.0;   // > 0
   std::size_t count = 0;
@@ -21,7 +21,7 @@ struct GridAxis {
 // Points in rows (y, from south to north) and columns (x). Point i lies in row i / x.count and column i % x.count.
 struct Grid {
   std::string name;  // as it was asked for
-  std::string crs;   // of a projected grid; empty: longitudes and latitudes
+  std::string crs;   // of a projected grid; empty: longitudes and latitudes, or a plane of no CRS
   GridAxis x;
   GridAxis y;
 
@@ -35,11 +35,12 @@ struct Grid {
 //   CRS:25km                             cells of a projected CRS ("EPSG:6931", a PROJ string) over its area of use, edges at the
 //                                        nearest multiple of the step (EPSG:6931:25km is NSIDC's EASE2_N25km, 720 by 720)
 //   CRS:25km:xmin,ymin,xmax,ymax         the same over an extent, in the step's unit (km or m)
+//   xy:x0,y0,x1,y1:0.5                   a plane of no CRS, in a unit of its own
 // Throws UsageError when it is none of these, and when an extent is not a whole number of steps.
 Grid parse_grid(const std::string& text);
 
 // Longitudes and latitudes of the points first, first + 1, ... as many as the spans hold: any block by itself, from any thread.
-// Longitudes are the axis's own on a longitude-latitude grid, else in [-180, 180]; both NaN where the plane has no position
+// Longitudes are the axis's own on a longitude-latitude grid (so are x and y on a plane of no CRS), else in [-180, 180]; both NaN where the plane has no position
 // (the corners of a polar map).
 void grid_positions(const Grid& grid, std::size_t first, std::span<double> lon_deg, std::span<double> lat_deg);
 

@@ -24,10 +24,10 @@ struct PlotOptions {
   PlotPanels panels = PlotPanels::automatic;
   std::optional<std::array<double, 2>> limits = {};     // of the mean's colours; none: the middle 99 % of its values
   std::optional<std::array<double, 2>> sd_limits = {};  // none: from 0 to the 99.5 % quantile
-  std::string colours = {};       // of the mean: a name of GMT's ("batlow", "vik"), "_r" after it turns it round; empty: chosen
+  std::string colours = {};  // of the mean: a name of GMT's ("batlow", "vik"), "_r" after it turns it round; empty: chosen
   std::string sd_colours = {};
-  std::string title = {};         // empty: the variable's long name and the time
-  Observations observations = {};  // drawn over the mean in its colours
+  std::string title = {};                 // empty: the variable's long name and the time
+  Observations observations = {};         // drawn over the mean in its colours
   std::size_t most_observations = 20000;  // drawn: every k-th where there are more
   double width_cm = 0.0;                  // of the panels together, 4 to 100; 0: 17 for two, 12 for one
   int dpi = 300;                          // of PNG, and of fields in PDF: 30 to 1200
@@ -44,9 +44,9 @@ struct PlotReport {
 };
 
 // Draws one time of a map as a figure: PNG or PDF, by the picture's extension. The map is a CF NetCDF file with a variable on
-// longitudes and latitudes (1-D, or 2-D beside any other axes), on the x and y of a grid mapping, or on a plain plane. A polar map
-// is round, a global one oval, a part of the world rectangular or a fan; coastlines on all but a plain plane. Draws with GMT 6.
-// Throws Error (no GMT, not a map, nothing to write to) or UsageError (no such variable, time, colours, extension).
+// longitudes and latitudes (1-D, or 2-D beside any other axes), on the x and y of a grid mapping, or on a plain plane. A polar
+// map is round, a global one oval, a part of the world rectangular or a fan; coastlines on all but a plain plane. Draws with
+// GMT 6. Throws Error (no GMT, not a map, nothing to write to) or UsageError (no such variable, time, colours, extension).
 PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::path& picture, const PlotOptions& options = {});
 
 // Throws UsageError, naming what is known, unless the extension is one of a picture that plot_map makes.

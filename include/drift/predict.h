@@ -42,8 +42,8 @@ struct MapReport {
 // Writes mean, standard deviations and what else is wanted as CF NetCDF, block by block.
 MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions& options, const std::filesystem::path& path);
 
-// Copies a table of points (CSV, plain or gzip) and puts the columns mean, sd_field and sd_observation behind each row; rows in
-// which a position or time is missing get empty ones. Streams: any number of rows. `time_days` serves rows of a table that has no
+// Copies a table of points (CSV, plain or gzip) and puts columns behind each row, named as a map's variables: X,
+// X_uncertainty (of the field) and X_total_uncertainty (of a new observation), empty where a position or time is missing. Streams: any number of rows. `time_days` serves rows of a table that has no
 // time column.
 struct PointsReport {
   std::size_t rows = 0;

@@ -12,7 +12,7 @@ namespace drift {
 
 // Roles that are not given are guessed from the usual names, upper and lower case alike, with or without a unit in brackets:
 //   lon longitude (degrees east, -180 to 360), lat latitude; where neither is there, x easting, y northing on a plane;
-//   time date datetime t (ISO 8601 or numbers; may be absent); value;
+//   time date datetime t (ISO 8601 or numbers; may be absent); value, or the only column that is called like no role;
 //   sigma sd error uncertainty, track pass cycle_pass, platform satellite mission (may be absent).
 
 struct CsvOptions {
@@ -30,7 +30,7 @@ struct CsvReport {
   std::size_t rows = 0;               // below the header, blank lines aside
   std::size_t kept = 0;               // rows that became observations
   std::vector<CsvRejected> rejected;  // the others, by the first column that has nothing in it; reasons that occur only
-  Roles columns;                 // as read, empty where there is none
+  Roles columns;                      // as read, empty where there is none
   bool on_plane = false;              // positions are x and y
   bool iso_times = false;             // times are days since 1950-01-01 UTC, not numbers of the file's own
 };

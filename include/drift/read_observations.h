@@ -21,14 +21,16 @@ struct Range {
 
 struct ReadOptions {
   Roles roles = {};
-  std::string preset = {};              // of preset_names(); empty: recognised from the file; "none": by CF metadata alone
-  std::vector<std::string> where = {};  // conditions on any variable or column, all of which must hold: "flag in 64,256"
-  std::optional<Range> valid = {};      // of values, in their unit
+  std::string preset = {};  // of presets(); empty: recognised from the file; "none": by CF metadata alone
+  // Conditions on any variable or column, all of which must hold: "flag in 64,256", "flag not in 1", "surface == ocean", "swh <
+  // 3" (and <=, >, >=, !=), "flags has 3" (these bits). They never hold where the variable is missing.
+  std::vector<std::string> where = {};
+  std::optional<Range> valid = {};                // of values, in their unit
   std::optional<std::array<double, 4>> box = {};  // lon0, lat0, lon1, lat1 in degrees (x, y on a plane); lon0 > lon1: over 180
-  std::optional<Range> time = {};       // days since 1950-01-01; numbers of the file's own where its times are such
-  double track_gap_s = 60.0;            // > 0; a new track begins after so long without observations, where no role tells
-  bool any_order = false;               // accept an along-track file whose times run backwards
-  int threads = 0;                      // 0: one for each core this process may use
+  std::optional<Range> time = {};                 // days since 1950-01-01; numbers of the file's own where its times are such
+  double track_gap_s = 60.0;  // > 0; a new track begins after so long without observations, where no role tells
+  bool any_order = false;     // accept an along-track file whose times run backwards
+  int threads = 0;            // 0: one for each core this process may use
 };
 
 struct Rejected {
@@ -57,9 +59,21 @@ struct Reading {
   ReadReport report;
 };
 
-// Reads observations from files of one kind, NetCDF or CSV. Patterns are paths or globs (*, ?, [...]). Files are read in the order of their names,
-// each once, and the result depends on that order alone. Throws Error for files that cannot be read and data that cannot be
-// right, UsageError for options that do not fit the files; a message gives file and variable or line.
+// Reads observations from files of one kind, NetCDF or CSV (plain or gzip, see read_csv.h). Patterns are paths or globs (*, ?,
+// [...]). Files are read in the order of their names, each once, and the result depends on that order alone, not on the threads.
+//
+// NetCDF: roles that are not given are those of the preset, else told by standard_name, units, axis, the value's coordinates
+// attribute and usual names. A variable may lie along some of the value's dimensions and then holds for all indices of the
+// others: files along tracks, of 20 values a second, of grids. x and y with a grid mapping become longitude and latitude. The
+// standard deviation is read where ancillary_variables names it beyond doubt. Packed numbers, fill values and valid ranges are
+// those of CF. Longitudes are brought to [-180, 180), TAI to UTC.
+//
+// Exact duplicates (position, time, platform, value) are left out. Tracks come from a variable, else from gaps in time and the
+// turns of latitude, platform by platform, across the files' bounds; data that are not along tracks have none.
+//
+// Throws Error for files that cannot be read and data that cannot be right (more than half of the latitudes beyond the pole, or
+// of the observations twice; nothing left; units that differ; times of a trajectory that run backwards), UsageError for options
+// that do not fit the files. A message gives file and variable or line.
 Reading read_observations(const std::vector<std::string>& patterns, const ReadOptions& options = {});
 
 // Product presets, and one line on each.

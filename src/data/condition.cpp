@@ -30,9 +30,10 @@ constexpr std::array<Operator, 3> kWords = {
     {{" not in ", Condition::Kind::not_in}, {" in ", Condition::Kind::in}, {" has ", Condition::Kind::has}}};
 
 [[noreturn]] void fail(const std::string& text, const std::string& why) {
-  throw UsageError(fmt::format("the condition \"{}\" {}; understood are NAME in 1,2,3; NAME not in 1,2,3; NAME < 1 with <, <=, "
-                               ">, >=, == or !=; and NAME has 3 for bits of a flag",
-                               text, why));
+  throw UsageError(
+      fmt::format("the condition \"{}\" {}; understood are NAME in 1,2,3; NAME not in 1,2,3; NAME < 1 with <, <=, "
+                  ">, >=, == or !=; and NAME has 3 for bits of a flag",
+                  text, why));
 }
 
 bool takes_one(Condition::Kind kind) { return kind != Condition::Kind::in && kind != Condition::Kind::not_in; }
@@ -72,13 +73,20 @@ bool Condition::holds(double number) const {
   if (std::isnan(number)) return false;
   const auto listed = [&] { return std::find(numbers.begin(), numbers.end(), number) != numbers.end(); };
   switch (kind) {
-    case Kind::in: return listed();
-    case Kind::not_in: return !listed();
-    case Kind::less: return number < numbers[0];
-    case Kind::less_or_equal: return number <= numbers[0];
-    case Kind::more: return number > numbers[0];
-    case Kind::more_or_equal: return number >= numbers[0];
-    default: return has_bits(number, numbers[0]);
+    case Kind::in:
+      return listed();
+    case Kind::not_in:
+      return !listed();
+    case Kind::less:
+      return number < numbers[0];
+    case Kind::less_or_equal:
+      return number <= numbers[0];
+    case Kind::more:
+      return number > numbers[0];
+    case Kind::more_or_equal:
+      return number >= numbers[0];
+    default:
+      return has_bits(number, numbers[0]);
   }
 }
 

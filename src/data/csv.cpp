@@ -12,7 +12,7 @@
 #include "core/threads.h"
 #include "data/csv_chunk.h"
 #include "data/csv_field.h"
-#include "data/csv_header.h"
+#include "data/csv_layout.h"
 #include "data/csv_rows.h"
 #include "data/csv_source.h"
 #include "drift/error.h"
@@ -23,68 +23,6 @@ namespace {
 template <class Number>
 void append(std::vector<Number>& to, const std::vector<Number>& from) {
   to.insert(to.end(), from.begin(), from.end());
-}
-
-[[noreturn]] void fail_too_long(const CsvSource& source, std::size_t window) {
-  source.fail(source.text().data(), fmt::format("a row of more than {} bytes begins here; is a quote left open?", window));
-}
-
-// Passes over a byte-order mark, blank lines and comments; then the window begins with the header.
-void skip_to_header(CsvSource& source, const CsvSizes& sizes) {
-  source.fill();
-  if (source.text().empty()) source.fail("is empty");
-  if (source.text().starts_with("\xEF\xBB\xBF")) source.consume(3);
-  for (;;) {
-    if (source.text().find('\n') == std::string_view::npos) source.fill();
-    const std::string_view text = source.text();
-    const std::size_t line_end = text.find('\n');
-    if (text.empty()) source.fail("has no header: there is nothing in it but blank lines and comments");
-    if (line_end == std::string_view::npos) fail_too_long(source, sizes.window);
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (first < line_end && text[first] != '#') return;
-    source.consume(line_end + 1);
-  }
-}
-
-// The header's row; what follows a quote that is left open belongs to it.
-std::string_view header_row(CsvSource& source, const CsvSizes& sizes) {
-  skip_to_header(source, sizes);
-  if (first_row(source.text()) == 0) source.fill();
-  const std::size_t length = first_row(source.text());
-  if (length == 0 && !source.at_end()) fail_too_long(source, sizes.window);
-  const std::string_view header = length == 0 ? source.text() : source.text().substr(0, length);
-  if (header.find('\0') != std::string_view::npos) {
-    source.fail("is not a table of text: its first line has zero bytes in it; save it as UTF-8");
-  }
-  return header;
-}
-
-// Consumes the header.
-CsvLayout read_layout(CsvSource& source, const std::string& file, const CsvOptions& options, const RowFilter& filter,
-                      const CsvSizes& sizes) {
-  const std::string_view header = header_row(source, sizes);
-  CsvLayout layout;
-  layout.separator = options.separator == '\0' ? detect_separator(header) : options.separator;
-  std::vector<CsvField> fields;
-  try {
-    const CsvRowScanner scanner(layout.separator);
-    std::size_t count = 0;
-    scanner.scan(header.data(), header.data() + header.size(), fields, count);
-    fields.resize(count);
-    scanner.scan(header.data(), header.data() + header.size(), fields, count);
-  } catch (const CsvProblem& problem) {
-    source.fail(problem.at, problem.message);
-  }
-  double ignored = 0.0;
-  const auto is_number = [&](const CsvField& field) { return parse_number(field.text, ignored) == CsvParsed::good; };
-  if (std::all_of(fields.begin(), fields.end(), is_number)) {
-    source.fail(header.data(), "no header: this line is all numbers; put one with the columns' names before it, without #");
-  }
-  for (const CsvField& field : fields) layout.names.push_back(field.unescaped());
-  assign_roles(file, options.columns, layout);
-  assign_filter(file, filter, layout);
-  source.consume(header.size());
-  return layout;
 }
 
 class Assembly {
@@ -196,13 +134,13 @@ CsvPart read_csv_part(const std::filesystem::path& path, const CsvOptions& optio
   }
   const int threads = options.threads > 0 ? options.threads : available_threads();
   CsvSource source(path, sizes.window);
-  const CsvLayout layout = read_layout(source, path.string(), options, filter, sizes);
+  const CsvLayout layout = read_layout(source, path.string(), options, filter);
   Assembly assembly(source, layout);
   std::vector<CsvChunk> chunks;
   for (source.fill(); !source.text().empty(); source.fill()) {
     const std::string_view text = source.text();
     const std::string_view rows = source.at_end() ? text : text.substr(0, whole_rows(text));
-    if (rows.empty()) fail_too_long(source, sizes.window);
+    if (rows.empty()) fail_too_long(source);
     const std::vector<std::string_view> pieces = cut_at_rows(rows, sizes.chunk);
     read_chunks(pieces, layout, threads, chunks);
     for (std::size_t i = 0; i < pieces.size(); ++i) assembly.add(chunks[i]);

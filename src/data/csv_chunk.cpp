@@ -68,9 +68,9 @@ class ChunkReader {
     }
     const auto number = [&](CsvRole role) { return row.numbers[static_cast<std::size_t>(role)]; };
     const double time = number(CsvRole::time);
-    const std::string_view refusal = filter.refusal(number(CsvRole::lon), number(CsvRole::lat),
-                                                    layout_.has(CsvRole::time) ? &time : nullptr, number(CsvRole::value),
-                                                    layout_.on_plane);
+    const std::string_view refusal =
+        filter.refusal(number(CsvRole::lon), number(CsvRole::lat), layout_.has(CsvRole::time) ? &time : nullptr,
+                       number(CsvRole::value), layout_.on_plane);
     if (!refusal.empty()) add_rejected(chunk_.refused, refusal, 1);
     return refusal.empty();
   }

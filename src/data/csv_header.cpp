@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "data/csv_field.h"
 #include "data/words.h"
@@ -135,15 +136,25 @@ char detect_separator(std::string_view header) {
 }
 
 void assign_roles(const std::string& file, const Roles& wanted, CsvLayout& layout) {
+  assign_positions(file, wanted, layout);
+  const RoleFinder finder(file, wanted, layout.names);
+  for (const auto& [role, names] : {std::pair(CsvRole::value, &kValue), std::pair(CsvRole::sigma, &kSigma),
+                                    std::pair(CsvRole::track, &kTrack), std::pair(CsvRole::platform, &kPlatform)}) {
+    layout.column[static_cast<std::size_t>(role)] = finder.find(*names);
+  }
+}
+
+void assign_positions(const std::string& file, const Roles& wanted, CsvLayout& layout) {
   const RoleFinder finder(file, wanted, layout.names);
   const bool wants_degrees = finder.is_wanted(kLon) || finder.is_wanted(kLat);
   const bool wants_plane = finder.is_wanted(kX) || finder.is_wanted(kY);
   if (wants_degrees && wants_plane) finder.fail("the options give both lon or lat and x or y; a position is one or the other");
   const bool can_guess_plane = finder.can_guess(kX) || finder.can_guess(kY);
   layout.on_plane = wants_plane || (!wants_degrees && can_guess_plane && !finder.can_guess(kLon) && !finder.can_guess(kLat));
-  const std::array<const RoleNames*, kCsvRoles> roles = {
-      layout.on_plane ? &kX : &kLon, layout.on_plane ? &kY : &kLat, &kTime, &kValue, &kSigma, &kTrack, &kPlatform};
-  for (std::size_t role = 0; role < kCsvRoles; ++role) layout.column[role] = finder.find(*roles[role]);
+  layout.column.fill(kNoColumn);
+  layout.column[static_cast<std::size_t>(CsvRole::lon)] = finder.find(layout.on_plane ? kX : kLon);
+  layout.column[static_cast<std::size_t>(CsvRole::lat)] = finder.find(layout.on_plane ? kY : kLat);
+  layout.column[static_cast<std::size_t>(CsvRole::time)] = finder.find(kTime);
 }
 
 void assign_filter(const std::string& file, const RowFilter& filter, CsvLayout& layout) {

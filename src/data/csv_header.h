@@ -22,7 +22,7 @@ struct CsvLayout {
   std::vector<std::string> names;             // of all columns
   std::array<std::size_t, kCsvRoles> column;  // of each role, or kNoColumn
   bool on_plane = false;
-  RowFilter filter = {};                 // which rows are wanted
+  RowFilter filter = {};                       // which rows are wanted
   std::vector<std::size_t> where_column = {};  // of each of its conditions
 
   std::size_t column_of(CsvRole role) const { return column[static_cast<std::size_t>(role)]; }
@@ -35,6 +35,9 @@ char detect_separator(std::string_view header);
 
 // Finds the roles among the columns; `file` is for messages. Throws UsageError.
 void assign_roles(const std::string& file, const Roles& wanted, CsvLayout& layout);
+
+// The same for positions and time alone; the other roles get no column.
+void assign_positions(const std::string& file, const Roles& wanted, CsvLayout& layout);
 
 // Finds the columns of the filter's conditions. Throws UsageError.
 void assign_filter(const std::string& file, const RowFilter& filter, CsvLayout& layout);

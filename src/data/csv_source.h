@@ -16,6 +16,7 @@ class CsvSource {
   // What is in the window and not yet consumed; once the end of the file is in it, it ends with \n, added where it is missing.
   std::string_view text() const { return {buffer_.get() + begin_, end_ - begin_}; }
   bool at_end() const { return at_end_; }
+  std::size_t window() const { return window_bytes_; }
 
   void consume(std::size_t bytes);
 

@@ -18,8 +18,8 @@ namespace {
 void check_both(const FileFacts& first, const FileFacts& other, bool FileFacts::*has, const char* what) {
   if (first.*has == other.*has) return;
   const FileFacts &with = first.*has ? first : other, &without = first.*has ? other : first;
-  throw Error(fmt::format("{} has {} and {} has none; read them apart, or name the role \"-\" to do without", with.path.string(), what,
-                          without.path.string()));
+  throw Error(fmt::format("{} has {} and {} has none; read them apart, or name the role \"-\" to do without", with.path.string(),
+                          what, without.path.string()));
 }
 
 std::string quoted(const std::string& unit) { return unit.empty() ? "no unit" : fmt::format("\"{}\"", unit); }
@@ -42,11 +42,10 @@ void check_alike(const FileFacts& first, const FileFacts& other) {
                             first.path.string(), quoted(other.unit), other.path.string()));
   }
   if (first.on_plane != other.on_plane || first.plane_unit != other.plane_unit) {
-    throw Error(fmt::format("positions are {} in {} and {} in {}; read them apart",
-                            first.on_plane ? "on a plane in " + quoted(first.plane_unit) : "longitude and latitude",
-                            first.path.string(),
-                            other.on_plane ? "on a plane in " + quoted(other.plane_unit) : "longitude and latitude",
-                            other.path.string()));
+    throw Error(fmt::format(
+        "positions are {} in {} and {} in {}; read them apart",
+        first.on_plane ? "on a plane in " + quoted(first.plane_unit) : "longitude and latitude", first.path.string(),
+        other.on_plane ? "on a plane in " + quoted(other.plane_unit) : "longitude and latitude", other.path.string()));
   }
   check_both(first, other, &FileFacts::has_time, "times");
   check_both(first, other, &FileFacts::has_sigma, "standard deviations");
@@ -78,8 +77,9 @@ void Gathering::append(FilePart& part) {
   for (const std::string& label : part.track_labels) track_numbers.push_back(tracks_.number_of(label));
   for (const std::string& name : from.platform_names) platform_numbers.push_back(platforms_.number_of(name));
   if (platforms_.size() > kMostPlatforms || tracks_.size() > std::numeric_limits<std::int32_t>::max()) {
-    throw Error(fmt::format("the files up to {} have more than {} platforms or 2,147,483,647 tracks; are these the right variables?",
-                            first_.path.string(), kMostPlatforms));
+    throw Error(
+        fmt::format("the files up to {} have more than {} platforms or 2,147,483,647 tracks; are these the right variables?",
+                    first_.path.string(), kMostPlatforms));
   }
   for (std::int32_t& track : from.track) track = static_cast<std::int32_t>(track_numbers[static_cast<std::size_t>(track)]);
   for (std::uint8_t& platform : from.platform) platform = static_cast<std::uint8_t>(platform_numbers[platform]);

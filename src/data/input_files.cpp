@@ -73,8 +73,8 @@ bool are_netcdf(const std::vector<fs::path>& files) {
   const bool first = is_one(files.front());
   for (const fs::path& file : files) {
     if (is_one(file) == first) continue;
-    throw UsageError(fmt::format("{} is {} file and {} is not; read them one kind at a time", (first ? files.front() : file).string(),
-                                 "a NetCDF", (first ? file : files.front()).string()));
+    throw UsageError(fmt::format("{} is {} file and {} is not; read them one kind at a time",
+                                 (first ? files.front() : file).string(), "a NetCDF", (first ? file : files.front()).string()));
   }
   return first;
 }

@@ -10,7 +10,8 @@ namespace drift {
 // is not there or is a folder, and for a pattern that matches nothing; UsageError where there is no pattern.
 std::vector<std::filesystem::path> input_files(const std::vector<std::string>& patterns);
 
-// Whether they are NetCDF files (told by their first bytes, or by a name that ends in .nc). Throws UsageError where only some are.
+// Whether they are NetCDF files (told by their first bytes, or by a name that ends in .nc). Throws UsageError where only some
+// are.
 bool are_netcdf(const std::vector<std::filesystem::path>& files);
 
 }  // namespace drift

@@ -64,7 +64,9 @@ bool NcBlocks::next(NcBlock& block) {
 }
 
 NcColumn::NcColumn(const NcReader& file, const NcVariable& value, const NcVariable& variable, std::size_t axis)
-    : file_(&file), variable_(&variable), place_(places(value, variable, variable.dimensions.size())),
+    : file_(&file),
+      variable_(&variable),
+      place_(places(value, variable, variable.dimensions.size())),
       packing_(file.packing(variable)) {
   std::size_t own_axis = 0;  // the last of its dimensions that blocks do not take whole
   for (std::size_t i = 0; i < place_.size(); ++i) {

@@ -28,15 +28,16 @@ std::string crs_of(const NcReader& file, const NcVariable& variable) {
   if (name.empty()) return {};
   const NcVariable* const mapping = file.find(name);
   if (mapping == nullptr) {
-    throw Error(fmt::format("{}: the grid mapping '{}' of variable '{}' is not in the file", file.path().string(), name,
-                            variable.name));
+    throw Error(
+        fmt::format("{}: the grid mapping '{}' of variable '{}' is not in the file", file.path().string(), name, variable.name));
   }
   try {
     return crs_of_grid_mapping(attributes_of(file, *mapping));
   } catch (const Error& error) {
-    throw Error(fmt::format("{}: the grid mapping '{}' cannot be turned into longitudes and latitudes: {}; name variables that hold "
-                            "them, or x and y to stay on the plane",
-                            file.path().string(), name, error.what()));
+    throw Error(
+        fmt::format("{}: the grid mapping '{}' cannot be turned into longitudes and latitudes: {}; name variables that hold "
+                    "them, or x and y to stay on the plane",
+                    file.path().string(), name, error.what()));
   }
 }
 

@@ -29,8 +29,11 @@ double metres_in(const std::string& unit) {
 class LayoutFinder {
  public:
   LayoutFinder(const NcReader& file, const ReadOptions& options, const RowFilter& filter)
-      : file_(file), options_(options), preset_(find_preset(options.preset, file)),
-        value_(find_value(file, options.roles.value, preset_)), finder_(file, value_) {
+      : file_(file),
+        options_(options),
+        preset_(find_preset(options.preset, file)),
+        value_(find_value(file, options.roles.value, preset_)),
+        finder_(file, value_) {
     layout_.preset = preset_;
     layout_.value = &value_;
     layout_.conditions = filter.where;
@@ -175,9 +178,10 @@ class LayoutFinder {
       const bool chosen = std::any_of(layout_.where.begin(), layout_.where.end(),
                                       [&](const NcVariable* variable) { return is_along(variable, dimension); });
       if (known || chosen || dimension.length <= 1) continue;
-      fail_usage("'{}' has {} values along the dimension '{}' for every position and time; choose with a condition on a variable "
-                 "along it, such as \"{} == 0\"",
-                 value_.name, dimension.length, dimension.name, dimension.name);
+      fail_usage(
+          "'{}' has {} values along the dimension '{}' for every position and time; choose with a condition on a variable "
+          "along it, such as \"{} == 0\"",
+          value_.name, dimension.length, dimension.name, dimension.name);
     }
   }
 

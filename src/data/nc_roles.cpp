@@ -63,7 +63,8 @@ bool is_position_or_time(const NcReader& file, const NcVariable& variable) {
 
 // Whether a variable could be the value: numbers along dimensions, and none of what describes others.
 bool can_be_value(const NcReader& file, const NcVariable& variable, const std::set<std::string>& helpers) {
-  constexpr std::array<std::string_view, 7> kLabels = {"track", "pass", "cycle", "pass_number", "cycle_number", "platform", "crs"};
+  constexpr std::array<std::string_view, 7> kLabels = {"track",        "pass",     "cycle", "pass_number",
+                                                       "cycle_number", "platform", "crs"};
   if (!variable.is_number() || variable.dimensions.empty() || is_position_or_time(file, variable)) return false;
   if (contains(kLabels, lower(variable.base_name())) || helpers.contains(variable.base_name())) return false;
   const bool is_axis = variable.dimensions.size() == 1 && variable.dimensions[0].name == variable.base_name();
@@ -153,9 +154,9 @@ void fail_unknown(const NcReader& file, const std::string& name, const std::stri
     names.insert(variable.base_name());
   }
   known.assign(names.begin(), names.end());
-  throw UsageError(fmt::format("{}: no variable '{}' ({}){}", file.path().string(), name, what,
-                               known.empty() ? std::string("; the file has none")
-                                             : fmt::format("; the nearest name is '{}'", nearest_name(name, known))));
+  throw UsageError(fmt::format(
+      "{}: no variable '{}' ({}){}", file.path().string(), name, what,
+      known.empty() ? std::string("; the file has none") : fmt::format("; the nearest name is '{}'", nearest_name(name, known))));
 }
 
 NcRoleFinder::NcRoleFinder(const NcReader& file, const NcVariable& value)
@@ -210,7 +211,8 @@ const NcVariable* NcRoleFinder::guessed(const NcRole& role) const {
     }
   }
   if (second != nullptr && second_rank == best_rank) {
-    fail_ambiguous(file_, {best, second}, fmt::format("either could be the {}; name the right one with that option", role.option));
+    fail_ambiguous(file_, {best, second},
+                   fmt::format("either could be the {}; name the right one with that option", role.option));
   }
   return best;
 }

@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, kReasons> kTexts = {"value missing",
                                                            "platform missing",
                                                            "position missing",
                                                            "latitude beyond 90 degrees",
-                                                           "longitude beyond 360 degrees"};
+                                                           "longitude beyond 540 degrees"};
 
 constexpr double kMostLongitude = 540.0;  // a turn from the middle of 0 to 360
 
@@ -92,7 +92,10 @@ class Platforms {
  private:
   void read_text(const NcVariable& variable) {
     const std::size_t rank = variable.dimensions.size() - (variable.type == NC_CHAR && !variable.dimensions.empty() ? 1 : 0);
-    const NcVariable without_letters = {variable.name, variable.group, variable.id, variable.type,
+    const NcVariable without_letters = {variable.name,
+                                        variable.group,
+                                        variable.id,
+                                        variable.type,
                                         {variable.dimensions.begin(), variable.dimensions.begin() + static_cast<long>(rank)}};
     if (!lies_along(without_letters, *layout_.value)) {
       throw UsageError(fmt::format("{}: variable '{}' (the option 'platform') does not lie along the dimensions of '{}'",
@@ -135,8 +138,15 @@ class Platforms {
 class RowReader {
  public:
   RowReader(const NcReader& file, const NcLayout& layout, const RowFilter& filter, std::size_t block_cells)
-      : file_(file), layout_(layout), filter_(filter), blocks_(*layout.value, block_cells), value_(column(*layout.value)),
-        x_(column(*layout.x)), y_(column(*layout.y)), platforms_(file, layout, blocks_.axis()), refused_(layout.where.size(), 0) {
+      : file_(file),
+        layout_(layout),
+        filter_(filter),
+        blocks_(*layout.value, block_cells),
+        value_(column(*layout.value)),
+        x_(column(*layout.x)),
+        y_(column(*layout.y)),
+        platforms_(file, layout, blocks_.axis()),
+        refused_(layout.where.size(), 0) {
     if (layout.time != nullptr) time_ = std::make_unique<NcColumn>(column(*layout.time));
     if (layout.sigma != nullptr) sigma_ = std::make_unique<NcColumn>(column(*layout.sigma));
     if (layout.track != nullptr) track_ = std::make_unique<NcColumn>(column(*layout.track));
@@ -222,9 +232,10 @@ class RowReader {
   }
 
   [[noreturn]] void fail_order(std::size_t index, double time) const {
-    throw Error(fmt::format("{}: times run backwards: variable '{}' goes from {} to {} at index {}; is the file damaged? Set "
-                            "any_order to accept it",
-                            file_.path().string(), layout_.time->name, shown(last_time_), shown(time), index));
+    throw Error(
+        fmt::format("{}: times run backwards: variable '{}' goes from {} to {} at index {}; is the file damaged? Set "
+                    "any_order to accept it",
+                    file_.path().string(), layout_.time->name, shown(last_time_), shown(time), index));
   }
 
   std::string shown(double time) const { return layout_.calendar ? iso_time(time) : fmt::format("{}", time); }
@@ -329,7 +340,8 @@ class RowReader {
     part_.rejected = std::move(rejected);
     part_.observations.platform_names = platforms_.names();
     part_.track_labels = tracks_.labels();
-    if (!layout_.pass_label.empty()) part_.track_labels = {fmt::format("{}{}{}", layout_.platform_name, '\0', layout_.pass_label)};
+    if (!layout_.pass_label.empty())
+      part_.track_labels = {fmt::format("{}{}{}", layout_.platform_name, '\0', layout_.pass_label)};
   }
 
   const NcReader& file_;

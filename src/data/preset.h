@@ -21,9 +21,9 @@ struct PresetRow {
   Names missions;
   Names values;  // the first is the default
   Names lon, lat, time;
-  Names track, cycle;                   // variables
+  Names track;                           // variables
   std::string_view pass_attribute = "";  // of the file, where it is one pass; with cycle_number
-  bool tai = false;                     // times are TAI unless the variable says UTC
+  bool tai = false;                      // times are TAI unless the variable says UTC
 };
 
 const std::vector<PresetRow>& preset_table();

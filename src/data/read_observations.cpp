@@ -54,8 +54,15 @@ OneFile read_netcdf_file(const std::filesystem::path& path, const ReadOptions& o
   result.tracks_from = tracks_of(layout);
   result.along_track = layout.along_track && layout.calendar && !layout.on_plane;
   const bool has_platform = layout.platform != nullptr || !layout.platform_name.empty();
-  result.facts = {path, layout.info.name, layout.info.unit, layout.on_plane, layout.on_plane ? layout.plane_unit : std::string(),
-                  layout.time != nullptr, layout.sigma != nullptr, !result.tracks_from.empty(), has_platform,
+  result.facts = {path,
+                  layout.info.name,
+                  layout.info.unit,
+                  layout.on_plane,
+                  layout.on_plane ? layout.plane_unit : std::string(),
+                  layout.time != nullptr,
+                  layout.sigma != nullptr,
+                  !result.tracks_from.empty(),
+                  has_platform,
                   layout.calendar.has_value()};
   return result;
 }
@@ -69,8 +76,16 @@ OneFile read_csv_file(const std::filesystem::path& path, const ReadOptions& opti
   const Roles& roles = result.roles;
   if (!roles.track.empty()) result.tracks_from = fmt::format("column \"{}\"", roles.track);
   result.along_track = csv.report.iso_times && !csv.report.on_plane;
-  result.facts = {path, roles.value, result.value.unit, csv.report.on_plane, unit_in_name(roles.x), !roles.time.empty(),
-                  !roles.sigma.empty(), !roles.track.empty(), !roles.platform.empty(), csv.report.iso_times};
+  result.facts = {path,
+                  roles.value,
+                  result.value.unit,
+                  csv.report.on_plane,
+                  unit_in_name(roles.x),
+                  !roles.time.empty(),
+                  !roles.sigma.empty(),
+                  !roles.track.empty(),
+                  !roles.platform.empty(),
+                  csv.report.iso_times};
   return result;
 }
 
@@ -126,10 +141,15 @@ class InOrder {
 class ObservationReader {
  public:
   ObservationReader(const std::vector<std::string>& patterns, const ReadOptions& options)
-      : options_(options), filter_(make_filter(options)), files_(input_files(patterns)), netcdf_(are_netcdf(files_)),
-        threads_(options.threads > 0 ? options.threads : available_threads()), gathering_(files_) {
+      : options_(options),
+        filter_(make_filter(options)),
+        files_(input_files(patterns)),
+        netcdf_(are_netcdf(files_)),
+        threads_(options.threads > 0 ? options.threads : available_threads()),
+        gathering_(files_) {
     if (!netcdf_ && !options.preset.empty() && options.preset != "none") {
-      throw UsageError(fmt::format("the preset \"{}\" is for NetCDF files, and {} is not one", options.preset, files_[0].string()));
+      throw UsageError(
+          fmt::format("the preset \"{}\" is for NetCDF files, and {} is not one", options.preset, files_[0].string()));
     }
     reading_.report.files = files_;
     reading_.report.format = netcdf_ ? "NetCDF" : "CSV";
@@ -187,7 +207,8 @@ class ObservationReader {
     const ReadReport& report = reading_.report;
     std::vector<std::string> reasons;
     for (const Rejected& some : report.rejected) reasons.push_back(fmt::format("{} {}", some.reason, some.count));
-    const std::string where = files_.size() == 1 ? files_[0].string() : fmt::format("{} files from {} on", files_.size(), files_[0].string());
+    const std::string where =
+        files_.size() == 1 ? files_[0].string() : fmt::format("{} files from {} on", files_.size(), files_[0].string());
     if (report.rows == 0) throw Error(fmt::format("{}: no observations: '{}' has no values at all", where, report.roles.value));
     throw Error(fmt::format("{}: none of {} values of '{}' is left: {}", where, report.rows, report.roles.value,
                             fmt::join(reasons, ", ")));
@@ -199,14 +220,16 @@ class ObservationReader {
     const std::size_t dropped = drop_duplicates(reading_.observations, threads_);
     if (dropped == 0) return;
     if (2 * dropped > before) {
-      throw Error(fmt::format("{} of {} observations are there more than once, with the same position, time and value; is a file "
-                              "given under two names, or is the position or the time the wrong variable?",
-                              dropped, before));
+      throw Error(
+          fmt::format("{} of {} observations are there more than once, with the same position, time and value; is a file "
+                      "given under two names, or is the position or the time the wrong variable?",
+                      dropped, before));
     }
     add_rejected(report.rejected, "exact duplicate", dropped);
-    report.warnings.push_back(fmt::format("{} of {} observations were exact duplicates of others (same position, time{} and value) "
-                                          "and were left out.",
-                                          dropped, before, reading_.observations.platform.empty() ? "" : ", platform"));
+    report.warnings.push_back(
+        fmt::format("{} of {} observations were exact duplicates of others (same position, time{} and value) "
+                    "and were left out.",
+                    dropped, before, reading_.observations.platform.empty() ? "" : ", platform"));
   }
 
   const ReadOptions& options_;

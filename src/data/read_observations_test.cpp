@@ -60,7 +60,8 @@ TEST_F(Plain, FileIsReadByItsMetadata) {
     const Observations& o = reading.observations;
     EXPECT_THAT(o.lon_deg, ElementsAre(testing::DoubleNear(-2, 1e-12), 0.0, testing::DoubleNear(2, 1e-12)));
     EXPECT_THAT(o.lat_deg, ElementsAre(1.0, 3.0, 5.0));
-    EXPECT_THAT(o.value, ElementsAre(testing::DoubleNear(1.01, 1e-12), testing::DoubleNear(1.03, 1e-12), testing::DoubleNear(1.05, 1e-12)));
+    EXPECT_THAT(o.value, ElementsAre(testing::DoubleNear(1.01, 1e-12), testing::DoubleNear(1.03, 1e-12),
+                                     testing::DoubleNear(1.05, 1e-12)));
     EXPECT_NEAR(o.time_days[1], 18262 + 40 * kSecond, 1e-9);
     EXPECT_THAT(o.sigma, IsEmpty());
     EXPECT_THAT(o.platform, IsEmpty());
@@ -86,8 +87,9 @@ TEST_F(Plain, FileYieldsEachVariableByNamePathOrStandardName) {
     EXPECT_EQ(read_observations({path}, {.roles = {.value = name}}).observations.size(), 3u) << name;
   }
   EXPECT_EQ(read_observations({path}, {.roles = {.value = "flag"}}).observations.size(), 5u);
-  EXPECT_THAT(refusal({path}, {.roles = {.value = "slaa"}}),
-              testing::AllOf(testing::StartsWith("usage: "), HasSubstr("no variable 'slaa'"), HasSubstr("nearest name is 'sla'")));
+  EXPECT_THAT(
+      refusal({path}, {.roles = {.value = "slaa"}}),
+      testing::AllOf(testing::StartsWith("usage: "), HasSubstr("no variable 'slaa'"), HasSubstr("nearest name is 'sla'")));
   EXPECT_THAT(refusal({path}, {.roles = {.lat = "latt"}}), HasSubstr("nearest name is 'lat'"));
   EXPECT_THAT(refusal({path}, {.roles = {.value = kNoRole}}), HasSubstr("values are needed"));
 }
@@ -144,8 +146,10 @@ TEST_F(Plain, LatitudesBeyondThePoleAreLeftOutButMostOfThemAreAnError) {
 
 TEST_F(Plain, TimesMustNotRunBackwardsInATrajectory) {
   const Options back = {.time = {0, 1, 2, 1.5, 4}};
-  EXPECT_THAT(refusal({write("back.nc", back)}),
-              HasSubstr("back.nc: times run backwards: variable 'time' goes from 2000-01-01T00:00:02Z to 2000-01-01T00:00:02Z at index 3"));
+  EXPECT_THAT(
+      refusal({write("back.nc", back)}),
+      HasSubstr(
+          "back.nc: times run backwards: variable 'time' goes from 2000-01-01T00:00:02Z to 2000-01-01T00:00:02Z at index 3"));
   EXPECT_EQ(read_observations({write("back.nc", back)}, {.any_order = true}).observations.size(), 3u);
   Options no_trajectory = back;
   no_trajectory.feature = "point";
@@ -166,12 +170,14 @@ TEST_F(Plain, MissingTimesAreLeftOutAndNothingLeftIsAnErrorWithCounts) {
 
 TEST_F(Plain, FilesInTwoUnitsAreAnErrorThatQuotesBoth) {
   const std::string a = write("a.nc", {}), b = write("b.nc", {.unit = "cm"});
-  EXPECT_THAT(refusal({a, b}), testing::AllOf(HasSubstr("'sla' is in \"m\" in"), HasSubstr("a.nc"), HasSubstr("\"cm\" in"), HasSubstr("b.nc")));
+  EXPECT_THAT(refusal({a, b}),
+              testing::AllOf(HasSubstr("'sla' is in \"m\" in"), HasSubstr("a.nc"), HasSubstr("\"cm\" in"), HasSubstr("b.nc")));
 }
 
 TEST_F(Plain, OptionsThatCannotBeAreRefused) {
   const std::string path = write("plain.nc", {});
-  EXPECT_THAT(refusal({path}, {.preset = "cmems-l3-slaa"}), HasSubstr("usage: no preset is called \"cmems-l3-slaa\"; the nearest name is \"cmems-l3-sla\""));
+  EXPECT_THAT(refusal({path}, {.preset = "cmems-l3-slaa"}),
+              HasSubstr("usage: no preset is called \"cmems-l3-slaa\"; the nearest name is \"cmems-l3-sla\""));
   EXPECT_THAT(refusal({path}, {.track_gap_s = 0}), HasSubstr("usage: the option 'track_gap_s'"));
   EXPECT_THAT(refusal({path}, {.threads = -1}), HasSubstr("usage: the option 'threads'"));
   EXPECT_THAT(refusal({path}, {.roles = {.lon = "lon", .x = "lon"}}), HasSubstr("one or the other"));
@@ -188,7 +194,8 @@ TEST(ReadNetcdf, AmbiguousValuesAreListed) {
     file.variable("depth", NC_DOUBLE, {n}, {1, 2}, "km");
   }
   const std::string path = (folder / "two.nc").string();
-  EXPECT_THAT(refusal({path}), testing::AllOf(testing::StartsWith("usage: "), HasSubstr("'height' (Height of something, m), 'depth' (km)")));
+  EXPECT_THAT(refusal({path}),
+              testing::AllOf(testing::StartsWith("usage: "), HasSubstr("'height' (Height of something, m), 'depth' (km)")));
   const Reading reading = read_observations({path}, {.roles = {.value = "depth"}});
   EXPECT_THAT(reading.observations.time_days, IsEmpty());  // purely spatial
   EXPECT_FALSE(reading.report.calendar_time);
@@ -219,7 +226,8 @@ TEST(ReadNetcdf, SigmaComesFromAncillaryVariablesOnlyWhereItIsPlain) {
   const Reading reading = read_observations({write("ssh_uncertainty")}, {.roles = {.value = "ssh"}});
   EXPECT_EQ(count_of(reading.report, "sigma missing"), 1u);
   EXPECT_EQ(count_of(reading.report, "sigma not more than zero"), 2u);
-  EXPECT_THAT(refusal({write("", "cm")}, {.roles = {.value = "ssh", .sigma = "ssh_uncertainty"}}), HasSubstr("\"cm\" and the value"));
+  EXPECT_THAT(refusal({write("", "cm")}, {.roles = {.value = "ssh", .sigma = "ssh_uncertainty"}}),
+              HasSubstr("\"cm\" and the value"));
 }
 
 TEST(ReadNetcdf, PlatformsComeFromNumbersTextOrAttributes) {

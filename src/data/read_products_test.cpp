@@ -60,7 +60,8 @@ TEST_F(CmemsSla, IsRecognised) {
   const Reading reading = read_observations({write("a.nc", "Jason-3", {25000.0, 25000.00001, 25000.00002}, {12, 12, 13})});
   const Observations& o = reading.observations;
   EXPECT_EQ(reading.report.preset, "cmems-l3-sla");
-  EXPECT_EQ(reading.report.roles, (Roles{.lon = "longitude", .lat = "latitude", .time = "time", .value = "sla_unfiltered", .track = "track"}));
+  EXPECT_EQ(reading.report.roles,
+            (Roles{.lon = "longitude", .lat = "latitude", .time = "time", .value = "sla_unfiltered", .track = "track"}));
   EXPECT_THAT(o.platform_names, ElementsAre("Jason-3"));
   EXPECT_THAT(o.track, ElementsAre(0, 0, 1));
   EXPECT_EQ(reading.report.tracks, 2u);
@@ -99,7 +100,8 @@ TEST_F(Product, CmemsWaveHeightsAreRecognised) {
     file.pack(file.variable("latitude", NC_INT, {time}, {10, 20}, "degrees_north", "latitude"), 1e-6);
     file.pack(file.variable("longitude", NC_INT, {time}, {10, 20}, "degrees_east", "longitude"), 1e-6);
     file.pack(file.variable("VAVH", NC_SHORT, {time}, {2000, 2100}, "m", "sea_surface_wave_significant_height"), 0.001);
-    file.pack(file.variable("VAVH_UNFILTERED", NC_SHORT, {time}, {2001, 2101}, "m", "sea_surface_wave_significant_height"), 0.001);
+    file.pack(file.variable("VAVH_UNFILTERED", NC_SHORT, {time}, {2001, 2101}, "m", "sea_surface_wave_significant_height"),
+              0.001);
     file.pack(file.variable("WIND_SPEED", NC_SHORT, {time}, {1, 2}, "m s-1", "wind_speed"), 0.01);
     file.attribute(NC_GLOBAL, "platform", "CFOSAT");
   }
@@ -116,8 +118,10 @@ TEST_F(Product, SentinelThreeRolesFollowTheValuesRate) {
   {
     NcTestFile file(path());
     const int t01 = file.dimension("time_01", 2), t20 = file.dimension("time_20_ku", 4);
-    const auto add = [&](const std::string& suffix, int dimension, const std::vector<double>& times, const std::vector<double>& at) {
-      const int time = file.variable("time_" + suffix, NC_DOUBLE, {dimension}, times, "seconds since 2000-01-01 00:00:00.0", "time");
+    const auto add = [&](const std::string& suffix, int dimension, const std::vector<double>& times,
+                         const std::vector<double>& at) {
+      const int time =
+          file.variable("time_" + suffix, NC_DOUBLE, {dimension}, times, "seconds since 2000-01-01 00:00:00.0", "time");
       file.attribute(time, "long_name", "UTC: " + suffix);
       file.attribute(time, "calendar", "gregorian");
       file.pack(file.variable("lat_" + suffix, NC_INT, {dimension}, at, "degrees_north", "latitude"), 1e-6);
@@ -145,7 +149,9 @@ TEST_F(Product, SentinelThreeRolesFollowTheValuesRate) {
   const Reading slow = read_observations({path()}, {.roles = {.value = "ssha_01_ku"}});
   EXPECT_EQ(slow.report.roles.time, "time_01");
   EXPECT_EQ(slow.observations.size(), 2u);
-  EXPECT_EQ(read_observations({path()}, {.roles = {.value = "freeboard_20_ku"}, .where = {"surf_class_20_ku == 1"}}).observations.size(), 2u);
+  EXPECT_EQ(read_observations({path()}, {.roles = {.value = "freeboard_20_ku"}, .where = {"surf_class_20_ku == 1"}})
+                .observations.size(),
+            2u);
   EXPECT_THAT(refusal({path()}, {.roles = {.value = "ssha_01_ku"}, .where = {"surf_class_20_ku == 1"}}),
               HasSubstr("does not lie along the dimensions of 'ssha_01_ku'"));
 }
@@ -154,12 +160,17 @@ TEST_F(Product, CryosatIsPlacedAtClosestApproachAndBroughtFromTaiToUtc) {
   const auto write = [&](const std::string& long_name) {
     NcTestFile file(path());
     const int n = file.dimension("time_20_ku", 3);
-    file.attribute(file.variable("time_20_ku", NC_DOUBLE, {n}, {6e8, 6e8 + 0.05, 6e8 + 0.1}, "seconds since 2000-01-01 00:00:00.0", "time"),
-                   "long_name", long_name);
+    file.attribute(
+        file.variable("time_20_ku", NC_DOUBLE, {n}, {6e8, 6e8 + 0.05, 6e8 + 0.1}, "seconds since 2000-01-01 00:00:00.0", "time"),
+        "long_name", long_name);
     for (const char* kind : {"", "poca_"}) {
       const double at = *kind == '\0' ? 800000000 : 800010000;
-      file.pack(file.variable(std::string("lat_") + kind + "20_ku", NC_INT, {n}, {at, at + 100, at + 200}, "degrees_north", "latitude"), 1e-7);
-      file.pack(file.variable(std::string("lon_") + kind + "20_ku", NC_INT, {n}, {at, at + 100, at + 200}, "degrees_east", "longitude"), 1e-7);
+      file.pack(
+          file.variable(std::string("lat_") + kind + "20_ku", NC_INT, {n}, {at, at + 100, at + 200}, "degrees_north", "latitude"),
+          1e-7);
+      file.pack(
+          file.variable(std::string("lon_") + kind + "20_ku", NC_INT, {n}, {at, at + 100, at + 200}, "degrees_east", "longitude"),
+          1e-7);
     }
     file.pack(file.variable("freeboard_20_ku", NC_INT, {n}, {100, 110, NC_FILL_INT}, "m"), 0.001);
     file.pack(file.variable("height_1_20_ku", NC_INT, {n}, {100, 110, 120}, "m"), 0.001);
@@ -174,7 +185,9 @@ TEST_F(Product, CryosatIsPlacedAtClosestApproachAndBroughtFromTaiToUtc) {
   EXPECT_THAT(reading.observations.platform_names, ElementsAre("Cryosat"));
   // 2019-01-05: TAI is 37 s ahead of UTC.
   EXPECT_NEAR(reading.observations.time_days[0], k2000 + (6e8 - 37.0) * kSecond, 1e-9);
-  EXPECT_NEAR(read_observations({path()}, {.roles = {.lon = "lon_20_ku", .lat = "lat_20_ku", .value = "height_1_20_ku"}}).observations.lat_deg[0], 80.0, 1e-9);
+  EXPECT_NEAR(read_observations({path()}, {.roles = {.lon = "lon_20_ku", .lat = "lat_20_ku", .value = "height_1_20_ku"}})
+                  .observations.lat_deg[0],
+              80.0, 1e-9);
   write("UTC time");
   EXPECT_NEAR(read_observations({path()}).observations.time_days[0], k2000 + 6e8 * kSecond, 1e-9);
   // Without the preset there are two latitudes, and which is meant cannot be told.
@@ -187,12 +200,19 @@ TEST_F(Product, JasonOfFlatFilesIsReadAtOneAndTwentyHertz) {
     const int time = file.dimension("time", 2), fast = file.dimension("meas_ind", 3);
     file.variable("time", NC_DOUBLE, {time}, {6e8, 6e8 + 1}, "seconds since 2000-01-01 00:00:00.0", "time");
     file.variable("meas_ind", NC_BYTE, {fast}, {0, 1, 2}, "count");
-    file.variable("time_20hz", NC_DOUBLE, {time, fast}, {6e8, 6e8 + 0.05, 6e8 + 0.1, 6e8 + 1, 6e8 + 1.05, 6e8 + 1.1}, "seconds since 2000-01-01 00:00:00.0", "time");
+    file.variable("time_20hz", NC_DOUBLE, {time, fast}, {6e8, 6e8 + 0.05, 6e8 + 0.1, 6e8 + 1, 6e8 + 1.05, 6e8 + 1.1},
+                  "seconds since 2000-01-01 00:00:00.0", "time");
     file.pack(file.variable("lat", NC_INT, {time}, {1000000, 1060000}, "degrees_north", "latitude"), 1e-6);
     file.pack(file.variable("lon", NC_INT, {time}, {1000000, 1060000}, "degrees_east", "longitude"), 1e-6);
-    file.pack(file.variable("lat_20hz", NC_INT, {time, fast}, {1000000, 1003000, 1006000, 1060000, 1063000, 1066000}, "degrees_north", "latitude"), 1e-6);
-    file.pack(file.variable("lon_20hz", NC_INT, {time, fast}, {1000000, 1003000, 1006000, 1060000, 1063000, 1066000}, "degrees_east", "longitude"), 1e-6);
-    file.pack(file.variable("ssha", NC_SHORT, {time}, {100, 32767}, "m", "sea_surface_height_above_sea_level"), 0.001);
+    file.pack(file.variable("lat_20hz", NC_INT, {time, fast}, {1000000, 1003000, 1006000, 1060000, 1063000, 1066000},
+                            "degrees_north", "latitude"),
+              1e-6);
+    file.pack(file.variable("lon_20hz", NC_INT, {time, fast}, {1000000, 1003000, 1006000, 1060000, 1063000, 1066000},
+                            "degrees_east", "longitude"),
+              1e-6);
+    const int ssha = file.variable("ssha", NC_SHORT, {time}, {100, 32767}, "m", "sea_surface_height_above_sea_level");
+    file.pack(ssha, 0.001);
+    file.attribute(ssha, "_FillValue", NC_SHORT, {32767});
     const int range = file.variable("range_20hz_ku", NC_INT, {time, fast}, {1, 2, 3, 4, 5, 6}, "m", "altimeter_range");
     file.pack(range, 1e-4, 1300000);
     file.attribute(range, "coordinates", "lon_20hz lat_20hz");
@@ -212,7 +232,8 @@ TEST_F(Product, JasonOfFlatFilesIsReadAtOneAndTwentyHertz) {
   EXPECT_NEAR(fast.observations.lat_deg[4], 1.063, 1e-12);
   EXPECT_NEAR(fast.observations.time_days[4], k2000 + (6e8 + 1.05) * kSecond, 1e-9);
   // A condition at 1 Hz holds for all of its second.
-  EXPECT_EQ(read_observations({path()}, {.roles = {.value = "range_20hz_ku"}, .where = {"surface_type == 0"}}).observations.size(), 3u);
+  EXPECT_EQ(
+      read_observations({path()}, {.roles = {.value = "range_20hz_ku"}, .where = {"surface_type == 0"}}).observations.size(), 3u);
   EXPECT_EQ(read_observations({path()}, {.roles = {.value = "range_20hz_ku"}, .preset = "none"}).report.roles.lat, "lat_20hz");
 }
 
@@ -248,7 +269,8 @@ TEST_F(Product, JasonOfGroupsIsReadByPath) {
   const Reading fast = read_observations({path()}, {.roles = {.value = "data_20/ku/ssha"}});
   EXPECT_EQ(fast.report.roles.time, "data_20/time");
   EXPECT_THAT(fast.observations.value, ElementsAre(0.3, 0.301, 0.302));
-  EXPECT_THAT(refusal({path()}, {.roles = {.value = "ssha"}}), testing::AllOf(HasSubstr("'data_01/ku/ssha'"), HasSubstr("name one in full")));
+  EXPECT_THAT(refusal({path()}, {.roles = {.value = "ssha"}}),
+              testing::AllOf(HasSubstr("'data_01/ku/ssha'"), HasSubstr("name one in full")));
 }
 
 TEST(Presets, AreListed) {

@@ -12,8 +12,8 @@ namespace {
 
 void check_range(const char* option, const std::optional<Range>& range) {
   if (range && !(range->low <= range->high)) {
-    throw UsageError(fmt::format("the option '{}' goes from {} to {}, between which there is nothing", option, range->low,
-                                 range->high));
+    throw UsageError(
+        fmt::format("the option '{}' goes from {} to {}, between which there is nothing", option, range->low, range->high));
   }
 }
 
@@ -40,7 +40,8 @@ bool RowFilter::is_in_box(double lon_or_x, double lat_or_y, bool on_plane) const
   return east - west >= 360.0 || turned(lon_or_x - west) <= turned(east - west);
 }
 
-std::string_view RowFilter::refusal(double lon_or_x, double lat_or_y, const double* time_days, double value, bool on_plane) const {
+std::string_view RowFilter::refusal(double lon_or_x, double lat_or_y, const double* time_days, double value,
+                                    bool on_plane) const {
   if (valid && !(value >= valid->low && value <= valid->high)) return "value outside the valid range";
   if (box && !is_in_box(lon_or_x, lat_or_y, on_plane)) return "outside the box";
   if (time && time_days != nullptr && !(*time_days >= time->low && *time_days <= time->high)) return "outside the time span";

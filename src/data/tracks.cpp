@@ -79,8 +79,8 @@ class Turns {
 };
 
 struct Counts {
-  std::size_t pairs = 0, jumps = 0;        // neighbours in time without a gap; those too far apart
-  std::size_t in_short = 0, in_any = 0;    // observations
+  std::size_t pairs = 0, jumps = 0;      // neighbours in time without a gap; those too far apart
+  std::size_t in_short = 0, in_any = 0;  // observations
 };
 
 // Gives the tracks of one platform numbers from `next` on.

@@ -17,9 +17,13 @@ namespace {
   throw UsageError(fmt::format("{}: its grid cannot be used: {}", file.path().string(), why));
 }
 
-// To the digits that the file's numbers have: a step of 0.1 degrees in single precision comes as 0.100000024.
-double rounded(double number, bool in_float) {
-  return std::stod(fmt::format("{:.{}g}", number, in_float ? 7 : 13));
+// The shortest number within an error: a step of 0.1 degrees in single precision comes as 0.10000042.
+double shortest(double number, double error) {
+  for (int digits = 1; digits < 17; ++digits) {
+    const double shorter = std::stod(fmt::format("{:.{}g}", number, digits));
+    if (std::abs(shorter - number) <= error) return shorter;
+  }
+  return number;
 }
 
 void set_axis(GridAxis& axis, const GriddedAxis& from, const NcReader& file) {
@@ -33,8 +37,10 @@ void set_axis(GridAxis& axis, const GriddedAxis& from, const NcReader& file) {
     refuse(file, fmt::format("{} is not evenly spaced: {} and {} are {} apart, others {}", axis.name, from.at[i - 1], from.at[i],
                              gap, step));
   }
-  axis.first = rounded(first, from.in_float);
-  axis.step = rounded(step, from.in_float);
+  // Coordinates are good to half a unit in their last place.
+  const double error = std::max(std::abs(first), std::abs(from.at.back())) * (from.in_float ? 0x1p-24 : 0x1p-52);
+  axis.first = shortest(first, error);
+  axis.step = shortest(step, 2.0 * error / static_cast<double>(count - 1));
   axis.count = count;
 }
 

@@ -37,10 +37,20 @@ bool are_two_dimensional(const NcVariable* a, const NcVariable* b) {
   return a->dimensions[0].id == b->dimensions[0].id && a->dimensions[1].id == b->dimensions[1].id;
 }
 
+bool is_along(const NcVariable* coordinate, const NcDimension& dimension) {
+  return coordinate != nullptr && std::any_of(coordinate->dimensions.begin(), coordinate->dimensions.end(),
+                                              [&](const NcDimension& d) { return d.id == dimension.id; });
+}
+
 bool is_on_grid(const NcReader& file, const NcVariable& variable) {
   if (!variable.is_number() || variable.dimensions.size() < 2) return false;
   const Coordinates found = coordinates_of(file, variable);
-  return are_axes(found.lon, found.lat) || are_axes(found.x, found.y) || are_two_dimensional(found.lon, found.lat);
+  if (!are_axes(found.lon, found.lat) && !are_axes(found.x, found.y) && !are_two_dimensional(found.lon, found.lat)) return false;
+  // Members, depths: several values at every position and time.
+  return std::all_of(variable.dimensions.begin(), variable.dimensions.end(), [&](const NcDimension& dimension) {
+    return dimension.length == 1 || is_along(found.lon, dimension) || is_along(found.lat, dimension) ||
+           is_along(found.x, dimension) || is_along(found.y, dimension) || is_along(found.time, dimension);
+  });
 }
 
 class GriddedFinder {
@@ -198,7 +208,7 @@ GriddedVariable find_gridded(const NcReader& file, const std::string& name) {
   if (found.empty()) throw UsageError(fmt::format("{}: no variable is on a grid", file.path().string()));
   std::vector<std::string> names;
   for (const NcVariable* variable : found) names.push_back(variable->name);
-  throw UsageError(fmt::format("{}: several variables are on a grid: {}; name one", file.path().string(), fmt::join(names, ", ")));
+  throw UsageError(fmt::format("{}: several variables are on a grid: {}; name one with the option 'variable'", file.path().string(), fmt::join(names, ", ")));
 }
 
 }  // namespace drift

@@ -19,11 +19,16 @@ struct Place {
   double share;  // 0 to 1; negative: outside
 };
 
+// Of a step, or of a turn: positions come through sines and cosines, and a point of the grid must stay one.
+constexpr double kRounding = 1e-9;
+
 Place place_on(const std::vector<double>& axis, double number) {
-  if (!(number >= axis.front() && number <= axis.back()) || axis.size() < 2) return {0, -1.0};
+  if (axis.size() < 2) return {0, -1.0};
   const auto after = std::upper_bound(axis.begin() + 1, axis.end() - 1, number);
   const auto first = static_cast<std::size_t>(after - axis.begin()) - 1;
-  return {first, (number - axis[first]) / (axis[first + 1] - axis[first])};
+  const double share = (number - axis[first]) / (axis[first + 1] - axis[first]);
+  if (!(share >= -kRounding && share <= 1.0 + kRounding)) return {0, -1.0};
+  return {first, share < kRounding ? 0.0 : share > 1.0 - kRounding ? 1.0 : share};
 }
 
 Stencil bilinear(const Place& x, const Place& y, std::size_t columns) {
@@ -60,7 +65,7 @@ class GeographicStencils : public StencilFinder {
   void find(std::span<const UnitVector> points, std::span<Stencil> stencils) const override {
     for (std::size_t i = 0; i < points.size(); ++i) {
       const Position position = position_of(points[i]);
-      const double turns = std::floor((position.lon_deg - lon_.front()) / 360.0);
+      const double turns = std::floor((position.lon_deg - lon_.front()) / 360.0 + kRounding);
       stencils[i] = bilinear(place_on(lon_, position.lon_deg - 360.0 * turns), place_on(lat_, position.lat_deg), columns);
     }
   }

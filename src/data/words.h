@@ -8,7 +8,7 @@ namespace drift {
 
 // Text of ASCII letters, whatever the locale.
 std::string lower(std::string_view text);
-std::string_view stripped(std::string_view text);  // without blanks around it
+std::string_view stripped(std::string_view text);                       // without blanks around it
 std::vector<std::string> split(std::string_view text, char separator);  // pieces without blanks around them
 bool contains_ignoring_case(std::string_view text, std::string_view part);
 // Whether `word` stands in the text with no letter or digit beside it, in upper or lower case.

@@ -18,8 +18,7 @@ namespace {
 constexpr double kMostCells = 1e6;  // an axis's: 40 m all around the Earth
 constexpr const char* kUnderstood =
     "grids are written global:STEP and bbox:LON0,LAT0,LON1,LAT1:STEP in degrees, or CRS:STEPkm and "
-    "CRS:STEPkm:XMIN,YMIN,XMAX,YMAX "
-    "in km or m; for instance global:0.25, bbox:-30,60,20,80:0.1, EPSG:6931:25km";
+    "CRS:STEPkm:XMIN,YMIN,XMAX,YMAX in km or m, or xy:X0,Y0,X1,Y1:STEP on a plane of no CRS; for instance global:0.25, bbox:-30,60,20,80:0.1, EPSG:6931:25km";
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
   throw UsageError(fmt::format("grid '{}': {}; {}", text, why, kUnderstood));
@@ -99,6 +98,15 @@ Grid longitude_latitude(const std::string& text, const std::array<double, 4>& bo
   return grid;
 }
 
+Grid plain(const std::string& text, const std::array<double, 4>& box, const std::string& step_text) {
+  const std::optional<double> step = as_number(step_text);
+  if (!step) refuse(text, fmt::format("'{}' is no step", step_text));
+  Grid grid = {text, "", {.name = "x", .unit = ""}, {.name = "y", .unit = ""}};
+  set_cells(grid.x, box[0], box[2], *step, text);
+  set_cells(grid.y, box[1], box[3], *step, text);
+  return grid;
+}
+
 std::array<double, 4> default_extent(const std::string& text, const std::string& crs, double step_m) {
   const auto area = projection_of(crs)->area_of_use();
   if (!area) refuse(text, fmt::format("'{}' declares no area of use, so the grid needs an extent", crs));
@@ -135,6 +143,12 @@ Grid parse_grid(const std::string& text) {
     const auto box = as_box(box_text);
     if (!box) refuse(text, fmt::format("'{}' is not four numbers LON0,LAT0,LON1,LAT1", box_text));
     return longitude_latitude(text, *box, last);
+  }
+  if (before.starts_with("xy:")) {
+    const std::string box_text = before.substr(3);
+    const auto box = as_box(box_text);
+    if (!box) refuse(text, fmt::format("'{}' is not four numbers X0,Y0,X1,Y1", box_text));
+    return plain(text, *box, last);
   }
   if (const auto step = as_step(last); step && !before.empty()) return projected(text, before, *step, std::nullopt);
   if (const auto box = as_box(last)) {

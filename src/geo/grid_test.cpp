@@ -154,5 +154,18 @@ TEST(Grid, RefusesPointsPastItsEnd) {
   EXPECT_THROW(positions(grid, 649, 0), UsageError);
 }
 
+TEST(ParseGrid, LaysCellsOnAPlaneOfNoCrs) {
+  const Grid grid = parse_grid("xy:-1,0,2,1:0.5");
+  EXPECT_EQ(grid.crs, "");
+  EXPECT_EQ(grid.x, (GridAxis{"x", "", -0.75, 0.5, 6}));
+  EXPECT_EQ(grid.y, (GridAxis{"y", "", 0.25, 0.5, 2}));
+  double x = 0.0, y = 0.0;
+  grid_positions(grid, 7, std::span(&x, 1), std::span(&y, 1));
+  EXPECT_EQ(x, -0.25);
+  EXPECT_EQ(y, 0.75);
+  EXPECT_THROW(parse_grid("xy:0,0,1:0.5"), UsageError);
+  EXPECT_THROW(parse_grid("xy:0,0,1,1:0.3"), UsageError);
+}
+
 }  // namespace
 }  // namespace drift

@@ -186,9 +186,10 @@ double parse_unit(std::string_view name, const std::string& units) {
   if (wanted.find("month") != std::string::npos || wanted.find("year") != std::string::npos) {
     throw Error(fmt::format("the time unit \"{}\" counts {}, which are not equally long; convert it to days", units, name));
   }
-  throw Error(fmt::format("the time unit \"{}\" begins with \"{}\", which is none of weeks, days, hours, minutes, seconds, "
-                          "milliseconds, microseconds, nanoseconds",
-                          units, name));
+  throw Error(
+      fmt::format("the time unit \"{}\" begins with \"{}\", which is none of weeks, days, hours, minutes, seconds, "
+                  "milliseconds, microseconds, nanoseconds",
+                  units, name));
 }
 
 bool is_proleptic(const std::string& calendar) {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "drift/error.h"
-#include "netcdf/classic_size.h"
+#include "netcdf/classic_header.h"
 #include "netcdf/netcdf_call.h"
 
 namespace drift {
@@ -21,26 +21,40 @@ namespace {
 // The stored number that netCDF writes where nothing was written. Bytes have none: all of theirs may be data.
 std::optional<double> default_fill(int type) {
   switch (type) {
-    case NC_SHORT: return NC_FILL_SHORT;
-    case NC_USHORT: return NC_FILL_USHORT;
-    case NC_INT: return NC_FILL_INT;
-    case NC_UINT: return NC_FILL_UINT;
-    case NC_INT64: return static_cast<double>(NC_FILL_INT64);
-    case NC_UINT64: return static_cast<double>(NC_FILL_UINT64);
-    case NC_FLOAT: return NC_FILL_FLOAT;
-    case NC_DOUBLE: return NC_FILL_DOUBLE;
-    default: return std::nullopt;
+    case NC_SHORT:
+      return NC_FILL_SHORT;
+    case NC_USHORT:
+      return NC_FILL_USHORT;
+    case NC_INT:
+      return NC_FILL_INT;
+    case NC_UINT:
+      return NC_FILL_UINT;
+    case NC_INT64:
+      return static_cast<double>(NC_FILL_INT64);
+    case NC_UINT64:
+      return static_cast<double>(NC_FILL_UINT64);
+    case NC_FLOAT:
+      return NC_FILL_FLOAT;
+    case NC_DOUBLE:
+      return NC_FILL_DOUBLE;
+    default:
+      return std::nullopt;
   }
 }
 
 // What makes a negative number of this type the unsigned one with the same bits.
 double wrap_of(int type) {
   switch (type) {
-    case NC_BYTE: return 0x1p8;
-    case NC_SHORT: return 0x1p16;
-    case NC_INT: return 0x1p32;
-    case NC_INT64: return 0x1p64;
-    default: return 0.0;
+    case NC_BYTE:
+      return 0x1p8;
+    case NC_SHORT:
+      return 0x1p16;
+    case NC_INT:
+      return 0x1p32;
+    case NC_INT64:
+      return 0x1p64;
+    default:
+      return 0.0;
   }
 }
 
@@ -59,9 +73,7 @@ void check_readable(const std::filesystem::path& path) {
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error) throw Error(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
   if (bytes == 0) throw Error(fmt::format("{}: is empty", path.string()));
-  if (const auto announced = classic_size(path); announced && bytes < *announced) {
-    throw Error(fmt::format("{}: is truncated: its header announces {} bytes, there are {}", path.string(), *announced, bytes));
-  }
+  check_classic_header(path);
 }
 
 [[noreturn]] void fail_to_open(const std::filesystem::path& path, int status) {
@@ -254,13 +266,14 @@ NcPacking NcReader::packing(const NcVariable& variable) const {
 }
 
 void NcReader::keep_chunks(const NcVariable& variable, std::size_t axis) const {
-  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  constexpr std::size_t kMostBytes = std::size_t{256} << 20;
   const auto lock = lock_netcdf();
   int storage = NC_CONTIGUOUS;
   std::vector<std::size_t> chunk(variable.dimensions.size());
   if (chunk.empty() || nc_inq_var_chunking(variable.group, variable.id, &storage, chunk.data()) != NC_NOERR) return;
   if (storage != NC_CHUNKED) return;
-  std::size_t bytes = 8;  // a number is no longer
+  std::size_t bytes = 1;
+  if (nc_inq_type(variable.group, variable.type, nullptr, &bytes) != NC_NOERR) return;
   for (std::size_t i = 0; i < chunk.size() && bytes < kMostBytes; ++i) {
     const std::size_t length = std::max<std::size_t>(1, chunk[i]);
     bytes *= i <= axis ? length : (variable.dimensions[i].length + length - 1) / length * length;

@@ -23,7 +23,7 @@ struct NcVariable {
   int type;  // NC_SHORT, ...
   std::vector<NcDimension> dimensions;
 
-  std::size_t size() const;  // product of the dimensions' lengths; 1 for a scalar
+  std::size_t size() const;       // product of the dimensions' lengths; 1 for a scalar
   std::string base_name() const;  // without the groups
   bool is_number() const;
 };
@@ -75,7 +75,7 @@ class NcReader {
 
   NcPacking packing(const NcVariable& variable) const;
 
-  // Makes room for the chunks of compressed variables that blocks cut along dimension `axis` pass through again, up to 64 MiB.
+  // Makes room for the chunks of compressed variables that blocks cut along dimension `axis` pass through again, up to 256 MiB.
   void keep_chunks(const NcVariable& variable, std::size_t axis) const;
 
   // A block of stored numbers, as doubles, row-major; spans must hold the product of the counts.

@@ -82,7 +82,8 @@ class NcTestFile {
   }
   void attribute(int variable, const std::string& name, int type, const std::vector<double>& numbers) {
     const auto lock = lock_netcdf();
-    check(nc_put_att_double(variable == NC_GLOBAL ? file_ : group_, variable, name.c_str(), type, numbers.size(), numbers.data()));
+    check(
+        nc_put_att_double(variable == NC_GLOBAL ? file_ : group_, variable, name.c_str(), type, numbers.size(), numbers.data()));
   }
   void pack(int variable, double scale, double offset = 0.0) {
     attribute(variable, "scale_factor", NC_DOUBLE, {scale});

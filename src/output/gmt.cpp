@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include "drift/error.h"
@@ -24,8 +25,9 @@ std::string system_reason(int error) { return std::generic_category().message(er
 // The user's environment, but for what would lead GMT to the user's own settings and sessions. HOME is among it: GMT reads
 // ~/gmt.conf. Numbers are to be written with a point whatever the language.
 std::vector<std::string> make_environment(const std::filesystem::path& folder) {
-  const std::vector<std::string> replaced = {"HOME=",         "TMPDIR=",           "LC_ALL=",      "GMT_USERDIR=",  "GMT_TMPDIR=",
-                                             "GMT_CACHEDIR=", "GMT_SESSION_NAME=", "GMT_END_SHOW=", "GMT_DATA_SERVER="};
+  const std::vector<std::string> replaced = {
+      "HOME=",         "TMPDIR=",           "LC_ALL=",       "GMT_USERDIR=",    "GMT_TMPDIR=",
+      "GMT_CACHEDIR=", "GMT_SESSION_NAME=", "GMT_END_SHOW=", "GMT_DATA_SERVER="};
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -38,6 +40,13 @@ std::vector<std::string> make_environment(const std::filesystem::path& folder) {
   }
   environment.insert(environment.end(), {"LC_ALL=C", "GMT_SESSION_NAME=drift", "GMT_END_SHOW=off"});
   return environment;
+}
+
+std::string search_path() {
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (const std::string_view text = *entry; text.starts_with("PATH=")) return std::string(text.substr(5));
+  }
+  return "";
 }
 
 std::filesystem::path make_private_folder() {
@@ -77,6 +86,7 @@ std::string first_error(const std::string& messages) {
 
 std::vector<char*> c_strings(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;
@@ -102,8 +112,7 @@ int wait_for(pid_t child) {
 }  // namespace
 
 std::string find_program(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
+  std::istringstream folders(search_path());
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::filesystem::path program = std::filesystem::path(folder.empty() ? "." : folder) / name;
     std::error_code ignored;

@@ -105,10 +105,14 @@ TEST_F(Gmt, SessionsSideBySideKeepApart) {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       threads.emplace_back([&sizes, i] {
-        const GmtSession session("test");
-        session.run({"begin", "picture", "ps"});
-        session.run({"basemap", "-R0/" + std::to_string(i + 1) + "/0/1", "-Jx1c", "-B0"});
-        sizes[i] = session.run({"mapproject", "-W", "--PROJ_LENGTH_UNIT=c"});  // from this session's history
+        try {
+          const GmtSession session("test");
+          session.run({"begin", "picture", "ps"});
+          session.run({"basemap", "-R0/" + std::to_string(i + 1) + "/0/1", "-Jx1c", "-B0"});
+          sizes[i] = session.run({"mapproject", "-W", "--PROJ_LENGTH_UNIT=c"});  // from this session's history
+        } catch (const Error& error) {
+          sizes[i] = error.what();
+        }
       });
     }
   }

@@ -28,13 +28,27 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST_F(OceanMask, KnowsPlaces) {
   const std::vector<Place> places = {
-      {"mid-Atlantic", -30, 40, true},     {"Sahara", 10, 25, false},          {"Greenland's ice sheet", -40, 72, false},
-      {"Black Sea", 35, 43, true},         {"North Pole", 0, 90, true},        {"South Pole", 0, -90, false},
-      {"Ross Ice Shelf", 180, -81, false}, {"Southern Ocean", 0, -60, true},   {"Caspian Sea", 51, 42, false},
-      {"Lake Michigan", -87, 44, false},   {"Pacific at 200 E", 200, 30, true}, {"Pacific, two turns on", 560, 30, true},
-      {"Baltic", 19.5, 57.5, true},        {"Iceland", -18, 65, false},        {"just west of 180", 179.999, 0, true},
-      {"180 E", 180, 0, true},             {"180 W", -180, 0, true},           {"no longitude", kNan, 0, false},
-      {"no latitude", 0, kNan, false},     {"beyond the pole", 0, 91, false},  {"endless", INFINITY, 0, false},
+      {"mid-Atlantic", -30, 40, true},
+      {"Sahara", 10, 25, false},
+      {"Greenland's ice sheet", -40, 72, false},
+      {"Black Sea", 35, 43, true},
+      {"North Pole", 0, 90, true},
+      {"South Pole", 0, -90, false},
+      {"Ross Ice Shelf", 180, -81, false},
+      {"Southern Ocean", 0, -60, true},
+      {"Caspian Sea", 51, 42, false},
+      {"Lake Michigan", -87, 44, false},
+      {"Pacific at 200 E", 200, 30, true},
+      {"Pacific, two turns on", 560, 30, true},
+      {"Baltic", 19.5, 57.5, true},
+      {"Iceland", -18, 65, false},
+      {"just west of 180", 179.999, 0, true},
+      {"180 E", 180, 0, true},
+      {"180 W", -180, 0, true},
+      {"no longitude", kNan, 0, false},
+      {"no latitude", 0, kNan, false},
+      {"beyond the pole", 0, 91, false},
+      {"endless", INFINITY, 0, false},
   };
   std::vector<double> lon, lat;
   for (const Place& place : places) lon.push_back(place.lon_deg), lat.push_back(place.lat_deg);

@@ -21,6 +21,7 @@
 namespace drift {
 namespace {
 
+constexpr std::size_t kLongName = 48;                      // letters
 constexpr double kTwoPanelsCm = 17.0, kOnePanelCm = 12.0;  // a page's width between its margins, and most of it
 
 std::string format_of(const std::filesystem::path& picture) {
@@ -34,7 +35,8 @@ void check(const std::filesystem::path& picture, const PlotOptions& options) {
   if (options.width_cm != 0.0 && !(options.width_cm >= 4.0 && options.width_cm <= 100.0)) {
     throw UsageError(fmt::format("a picture {} cm wide; it must be 4 to 100", options.width_cm));
   }
-  if (options.dpi < 30 || options.dpi > 1200) throw UsageError(fmt::format("{} dots per inch; it must be 30 to 1200", options.dpi));
+  if (options.dpi < 30 || options.dpi > 1200)
+    throw UsageError(fmt::format("{} dots per inch; it must be 30 to 1200", options.dpi));
   const Observations& o = options.observations;
   if (o.lon_deg.size() != o.size() || o.lat_deg.size() != o.size()) {
     throw UsageError(fmt::format("observations to draw: {} longitudes and {} latitudes but {} values", o.lon_deg.size(),
@@ -53,7 +55,8 @@ std::vector<std::string> colour_maps(const GmtSession& gmt) {
   while (!folder.empty() && folder.back() == '\n') folder.pop_back();
   std::vector<std::string> names;
   std::error_code ignored;
-  for (std::filesystem::recursive_directory_iterator entry(folder + "/cpt", ignored), end; entry != end; entry.increment(ignored)) {
+  for (std::filesystem::recursive_directory_iterator entry(folder + "/cpt", ignored), end; entry != end;
+       entry.increment(ignored)) {
     if (entry->path().extension() == ".cpt") names.push_back(entry->path().stem().string());
   }
   std::sort(names.begin(), names.end());
@@ -80,8 +83,16 @@ std::string with_unit(const std::string& name, const std::string& unit) {
   return shown.empty() ? name : fmt::format("{} [{}]", name, shown);
 }
 
+// A name that is a sentence stands in the title; beside the colours the variable's own is enough.
+std::string bar_label(const VariableInfo& info) {
+  const std::string name = shown_name(info);
+  return with_unit(name.size() > kLongName ? gmt_text(info.name) : name, info.unit);
+}
+
 PlotPanel mean_panel(const GmtSession& gmt, const PlotSource& source, const PlotRaster& raster, const PlotOptions& options) {
-  PlotPanel panel = {.title = "Mean", .bar_label = with_unit(shown_name(source.info), source.info.unit), .values = &raster.mean,
+  PlotPanel panel = {.title = "Mean",
+                     .bar_label = bar_label(source.info),
+                     .values = &raster.mean,
                      .scale = mean_scale(source.mean, source.info)};
   if (options.limits) set_limits(panel.scale, *options.limits, source.mean);
   if (!options.colours.empty()) {
@@ -97,8 +108,10 @@ PlotPanel mean_panel(const GmtSession& gmt, const PlotSource& source, const Plot
 }
 
 PlotPanel sd_panel(const GmtSession& gmt, const PlotSource& source, const PlotRaster& raster, const PlotOptions& options) {
-  PlotPanel panel = {.title = "Standard deviation", .bar_label = with_unit("Standard deviation", source.sd_info.unit),
-                     .values = &raster.sd, .scale = sd_scale(source.sd)};
+  PlotPanel panel = {.title = "Standard deviation",
+                     .bar_label = with_unit("Standard deviation", source.sd_info.unit),
+                     .values = &raster.sd,
+                     .scale = sd_scale(source.sd)};
   if (options.sd_limits) set_limits(panel.scale, *options.sd_limits, source.sd);
   if (!options.sd_colours.empty()) {
     set_colours(panel.scale, options.sd_colours);
@@ -118,7 +131,7 @@ std::string shown_time(std::string time) {
 
 std::string title_of(const PlotSource& source, const PlotOptions& options, bool sd_alone) {
   if (!options.title.empty()) return gmt_text(options.title);
-  const std::string name = sd_alone ? "Standard deviation of " + gmt_text(source.info.name) : shown_name(source.info);
+  const std::string name = shown_name(source.info) + (sd_alone ? ": standard deviation" : "");
   return source.time.empty() ? name : name + ", " + shown_time(source.time);
 }
 
@@ -149,11 +162,16 @@ PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::pat
   const PlotRegion region = region_with_values(source, map.string());
   const PlotRaster raster = make_raster(source, region);
 
-  PlotFigure figure = {.view = choose_view(source, region), .raster = &raster, .panels = {}, .title = {},
-                       .x_label = gmt_text(source.x_label), .y_label = gmt_text(source.y_label), .width_cm = options.width_cm > 0.0 ? options.width_cm : kTwoPanelsCm,
+  PlotFigure figure = {.view = choose_view(source, region),
+                       .raster = &raster,
+                       .panels = {},
+                       .title = {},
+                       .x_label = gmt_text(source.x_label),
+                       .y_label = gmt_text(source.y_label),
+                       .width_cm = options.width_cm > 0.0 ? options.width_cm : kTwoPanelsCm,
                        .dpi = options.dpi};
-  PlotReport report = {.variable = source.info.name, .sd_variable = source.sd_info.name, .time = source.time,
-                       .projection = figure.view.words};
+  PlotReport report = {
+      .variable = source.info.name, .sd_variable = source.sd_info.name, .time = source.time, .projection = figure.view.words};
   if (!raster.mean.empty()) {
     figure.panels.push_back(mean_panel(gmt, source, raster, options));
     const PlotPanel& panel = figure.panels.back();

@@ -31,66 +31,104 @@ constexpr const char* kSettings =
     "GMT_DATA_SERVER_LIMIT = 0\n";
 
 // Centimetres.
-constexpr double kOrigin = 3.0;       // the first map's corner from the page's; the margin is cut off later
+constexpr double kOrigin = 3.0;  // the first map's corner from the page's; the margin is cut off later
 constexpr double kBarHeight = 0.26;
-constexpr double kLine = 0.42;        // of text
+constexpr double kFlattest = 0.2, kTallest = 3.0;  // height over width; beyond it a map is stretched
+constexpr double kTall = 1.4;
+constexpr std::size_t kFewObservations = 500;  // that are drawn as larger dots with outlines
+constexpr double kLine = 0.42;                 // of text
 
 struct Layout {
   double map_width, map_height, gap;
-  double below;  // the map: room for labels, before the colour bar
-  double above;  // the map: before the panel's title
+  std::string projection;  // -J
+  double beside;           // the map: room for the numbers of a plane's y
+  double below;            // the map: room for labels, before the colour bar
+  double above;            // the map: before the panel's title
 
+  double bar_width() const { return std::max(0.8 * map_width, std::min(3.0, map_width + 0.5 * gap)); }
   double left(std::size_t panel) const { return kOrigin + static_cast<double>(panel) * (map_width + gap); }
 };
 
 double lower_space(PlotShape shape) {
   switch (shape) {
-    case PlotShape::polar: return 0.65;
-    case PlotShape::global: return 0.25;
-    case PlotShape::plane: return 1.0;
-    default: return 0.62;
+    case PlotShape::polar:
+      return 0.65;
+    case PlotShape::global:
+      return 0.25;
+    case PlotShape::plane:
+      return 1.0;
+    default:
+      return 0.62;
   }
 }
 
-// -J with the width a map has on the page.
-std::string projection_argument(const PlotFigure& figure, double width_cm) {
-  const PlotView& view = figure.view;
-  if (view.shape != PlotShape::plane) return fmt::format("{}{}c", view.projection, width_cm);
-  // A plane's units are the same both ways, unless that made a thread of the map.
-  const double height = width_cm * std::clamp(view.region.height() / view.region.width(), 0.25, 2.0);
-  return fmt::format("-JX{}c/{}c", width_cm, height);
+double ratio_of(const PlotRegion& region) { return region.height() / region.width(); }
+
+// Height over width of a map in its projection.
+double natural_ratio(const GmtSession& gmt, const PlotView& view) {
+  if (view.shape == PlotShape::plane) return ratio_of(view.region);
+  const std::string size =
+      gmt.run({"mapproject", region_argument(view.region), view.projection + "10c", "-W", "--PROJ_LENGTH_UNIT=c"});
+  std::istringstream numbers(size);
+  double width = 0.0, height = 0.0;
+  numbers >> width >> height;
+  if (!numbers || !(width > 0.0 && height > 0.0)) throw Error(fmt::format("GMT gave no size for the map: '{}'", size));
+  return height / width;
+}
+
+// Centimetres that the numbers along a plane's y take.
+double width_of_numbers(const PlotRegion& region) {
+  std::size_t longest = 0;
+  for (const Tick& tick : nice_ticks(region.south, region.north, 6)) longest = std::max(longest, tick.label.size());
+  return 0.32 + 0.14 * static_cast<double>(longest);
 }
 
 Layout lay_out(const GmtSession& gmt, const PlotFigure& figure) {
   Layout layout = {};
+  const PlotView& view = figure.view;
   const auto count = static_cast<double>(figure.panels.size());
-  layout.gap = figure.view.shape == PlotShape::polar ? 1.25 : figure.view.shape == PlotShape::global ? 0.6 : 1.35;
-  layout.map_width = (figure.width_cm - layout.gap * (count - 1.0)) / count;
-  const std::string size = gmt.run({"mapproject", region_argument(figure.view.region),
-                                    projection_argument(figure, layout.map_width), "-W", "--PROJ_LENGTH_UNIT=c"});
-  std::istringstream numbers(size);
-  double width = 0.0;
-  numbers >> width >> layout.map_height;
-  if (!numbers || !(layout.map_height > 0.0)) throw Error(fmt::format("GMT gave no size for the map: '{}'", size));
-  if (const double most = 1.4 * layout.map_width; layout.map_height > most && figure.view.shape != PlotShape::plane) {
-    layout.map_width *= most / layout.map_height;  // a tall, narrow region
-    layout.map_height = most;
+  layout.gap = view.shape == PlotShape::polar ? 1.25 : view.shape == PlotShape::global ? 0.6 : 1.35;
+  if (view.shape == PlotShape::plane) {
+    layout.beside = width_of_numbers(view.region);
+    layout.gap = std::max(layout.gap, layout.beside + 0.5);
   }
-  layout.below = lower_space(figure.view.shape);
-  layout.above = figure.view.shape == PlotShape::polar ? 0.58 : figure.view.shape == PlotShape::fan ? 0.22 : 0.18;
+  layout.map_width = (figure.width_cm - layout.gap * (count - 1.0)) / count;
+  // A strip is stretched, so that its colours can be seen; a tall map becomes narrower.
+  const double natural = natural_ratio(gmt, view), ratio = std::clamp(natural, kFlattest, kTallest);
+  if (ratio > kTall) layout.map_width *= kTall / ratio;
+  layout.map_height = ratio * layout.map_width;
+  if (view.shape == PlotShape::plane) {
+    layout.projection = fmt::format("-JX{}c/{}c", layout.map_width, layout.map_height);
+  } else if (ratio != natural) {
+    layout.projection = fmt::format("-JX{}cd/{}cd", layout.map_width, layout.map_height);
+  } else {
+    layout.projection = fmt::format("{}{}c", view.projection, layout.map_width);
+  }
+  layout.below = lower_space(view.shape);
+  layout.above = view.shape == PlotShape::polar ? 0.58 : view.shape == PlotShape::fan ? 0.22 : 0.18;
   return layout;
 }
 
-std::string label_step(double step) { return fmt::format("{:g}", step); }
+// Degrees, or minutes where they are less than one.
+std::string label_step(double step) { return step < 1.0 ? fmt::format("{:g}m", 60.0 * step) : fmt::format("{:g}", step); }
 
-std::vector<std::string> frame_arguments(const PlotFigure& figure) {
-  const PlotView& view = figure.view;
-  const std::string lon = label_step(view.lon_step), lat = label_step(view.lat_step);
+std::vector<std::string> frame_arguments(const PlotView& view, const Layout& layout) {
+  double lon_step = view.lon_step, lat_step = view.lat_step;
+  if (view.shape == PlotShape::rectangle || view.shape == PlotShape::fan) {
+    lon_step = degrees_between(view.region.width(), std::clamp(static_cast<int>(layout.map_width / 1.5), 2, 6));
+    lat_step = degrees_between(view.region.height(), std::clamp(static_cast<int>(layout.map_height / 1.2), 2, 6));
+  }
+  const std::string lon = label_step(lon_step), lat = label_step(lat_step);
   switch (view.shape) {
-    case PlotShape::polar: return {"-Bxa" + lon + "g" + lon, "-Byg" + lat, "--MAP_POLAR_CAP=none"};
-    case PlotShape::global: return {"-Bxg" + lon, "-Byg" + lat};
-    case PlotShape::plane: return {"-Baf", "-BWSne"};
-    default: return {"-Bxa" + lon + "g" + lon, "-Bya" + lat + "g" + lat, "-BWSne"};
+    case PlotShape::polar:
+      return {"-Bxa" + lon + "g" + lon, "-Byg" + lat, "--MAP_POLAR_CAP=none"};
+    case PlotShape::global:
+      return {"-Bxg" + lon, "-Byg" + lat};
+    case PlotShape::plane:
+      return {"-Baf", "-BWSne"};
+    default:
+      return {"-Bxa" + lon + "g" + lon, "-Bya" + lat + "g" + lat, "-BWSne",
+              std::min(lon_step, lat_step) < 1.0 ? "--FORMAT_GEO_MAP=ddd:mmF" : "--FORMAT_GEO_MAP=dddF"};
   }
 }
 
@@ -99,8 +137,8 @@ class PanelPainter {
  public:
   PanelPainter(const GmtSession& gmt, const PlotFigure& figure, const Layout& layout, std::size_t index)
       : gmt_(gmt), figure_(figure), layout_(layout), panel_(figure.panels[index]), index_(index) {
-    place_ = {region_argument(figure.view.region), projection_argument(figure, layout.map_width),
-              fmt::format("-Xa{}c", layout.left(index)), fmt::format("-Ya{}c", kOrigin)};
+    place_ = {region_argument(figure.view.region), layout.projection, fmt::format("-Xa{}c", layout.left(index)),
+              fmt::format("-Ya{}c", kOrigin)};
     palette_ = fmt::format("colours{}.cpt", index);
   }
 
@@ -112,13 +150,13 @@ class PanelPainter {
     draw_field();
     draw_observations();
     if (earth) run({"coast", figure_.view.coast, smallest, "-W0.35p,gray25"});
-    std::vector<std::string> frame = frame_arguments(figure_);
+    std::vector<std::string> frame = frame_arguments(figure_.view, layout_);
     frame.insert(frame.begin(), "basemap");
     run(frame);
     if (figure_.view.shape == PlotShape::polar) label_polar_parallels();
     if (figure_.view.shape == PlotShape::global && index_ == 0) label_global_parallels();
     run({"colorbar", "-C" + palette_,
-         fmt::format("-DJBC+w{}c/{}c+o0/{}c+h{}", 0.8 * layout_.map_width, kBarHeight, layout_.below, bar_ends()), bar_labels()});
+         fmt::format("-DJBC+w{}c/{}c+o0/{}c+h{}", layout_.bar_width(), kBarHeight, layout_.below, bar_ends()), bar_labels()});
   }
 
  private:
@@ -129,7 +167,8 @@ class PanelPainter {
 
   void make_palette() const {
     const PlotScale& scale = panel_.scale;
-    std::vector<std::string> arguments = {"makecpt", "-C" + scale.colours, fmt::format("-T{}/{}", scale.low, scale.high), "-D", "-H"};
+    std::vector<std::string> arguments = {"makecpt", "-C" + scale.colours, fmt::format("-T{}/{}", scale.low, scale.high), "-D",
+                                          "-H"};
     if (scale.reversed) arguments.emplace_back("-I");
     if (scale.share < 1.0) arguments.push_back(fmt::format("-G0/{}", scale.share));
     const std::string palette = gmt_.run(arguments);
@@ -141,9 +180,11 @@ class PanelPainter {
     const PlotRegion& region = raster.region;
     const std::string file = fmt::format("field{}.nc", index_);
     const bool earth = figure_.view.shape != PlotShape::plane;
-    const std::span<const char> bytes(reinterpret_cast<const char*>(panel_.values->data()), panel_.values->size() * sizeof(float));
+    const std::span<const char> bytes(reinterpret_cast<const char*>(panel_.values->data()),
+                                      panel_.values->size() * sizeof(float));
     gmt_.run({"xyz2grd", "-ZBLf", region_argument(region),
-              fmt::format("-I{}/{}", region.width() / static_cast<double>(raster.columns), region.height() / static_cast<double>(raster.rows)),
+              fmt::format("-I{}/{}", region.width() / static_cast<double>(raster.columns),
+                          region.height() / static_cast<double>(raster.rows)),
               "-r", "-G" + file, earth ? "-fg" : "-fc"},
              bytes);
     run({"grdimage", file, "-C" + palette_, "-Q", "-nn", fmt::format("-E{}", figure_.dpi)});
@@ -156,8 +197,13 @@ class PanelPainter {
     for (std::size_t i = 0; i < all.size(); i += panel_.every) {
       rows.insert(rows.end(), {all.lon_deg[i], all.lat_deg[i], all.value[i]});
     }
-    run({"plot", "-bi3d", "-Sc0.07c", "-C" + palette_, "-W0.1p,gray30"},
-        {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(double)});
+    std::vector<std::string> arguments = {"plot", "-bi3d", "-C" + palette_};
+    if (rows.size() / 3 > kFewObservations) {
+      arguments.emplace_back("-Sc0.05c");
+    } else {
+      arguments.insert(arguments.end(), {"-Sc0.1c", "-W0.2p,gray20"});  // in dense tracks, outlines would hide the colours
+    }
+    run(arguments, {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(double)});
   }
 
   // GMT writes no latitudes on a round map: along the meridian halfway between two labelled ones.
@@ -168,7 +214,8 @@ class PanelPainter {
     for (double lat = figure_.view.lat_step; lat < 89.9; lat += figure_.view.lat_step) {
       const double edge = north ? region.south : -region.north;
       if (lat < edge + 0.3 * figure_.view.lat_step) continue;
-      labels += fmt::format("{} {} {:g}\\260{}\n", upright() + (north ? 45.0 : 135.0), north ? lat : -lat, lat, north ? "N" : "S");
+      labels +=
+          fmt::format("{} {} {:g}\\260{}\n", upright() + (north ? 45.0 : 135.0), north ? lat : -lat, lat, north ? "N" : "S");
     }
     run({"text", "-F+f6.5p,Helvetica,gray10=~1.6p,white+jMC"}, labels);
   }
@@ -177,7 +224,10 @@ class PanelPainter {
   void label_global_parallels() const {
     std::string labels;
     for (int lat = -60; lat <= 60; lat += 30) {
-      labels += fmt::format("{} {} {}\\260{}\n", figure_.view.region.west, lat, std::abs(lat), lat > 0 ? "N" : lat < 0 ? "S" : "");
+      labels += fmt::format("{} {} {}\\260{}\n", figure_.view.region.west, lat, std::abs(lat),
+                            lat > 0   ? "N"
+                            : lat < 0 ? "S"
+                                      : "");
     }
     run({"text", "-F+f7p,Helvetica,gray15+jRM", "-D-5p/0p", "-N"}, labels);
   }
@@ -190,7 +240,7 @@ class PanelPainter {
   }
 
   std::string bar_labels() const {
-    const std::vector<Tick> ticks = nice_ticks(panel_.scale.low, panel_.scale.high, layout_.map_width < 5.0 ? 5 : 7);
+    const std::vector<Tick> ticks = nice_ticks(panel_.scale.low, panel_.scale.high, layout_.bar_width() < 5.0 ? 4 : 7);
     if (ticks.size() < 2) return "-Baf";
     return fmt::format("-Bxa{:.6g}", ticks[1].value - ticks[0].value);
   }
@@ -204,10 +254,21 @@ class PanelPainter {
   std::string palette_;
 };
 
+// A font as GMT takes it, smaller where the text would be wider than its place; letters are about 0.55 of their size wide.
+std::string fitting_font(double points, const std::string& face, const std::string& text, double width_cm) {
+  std::size_t letters = 0;
+  for (std::size_t i = 0; i < text.size(); ++i, ++letters) {
+    if (text[i] == '\\') i += 3;  // an octal number stands for one
+  }
+  const double cm_a_point = 0.55 * static_cast<double>(std::max<std::size_t>(1, letters)) * 2.54 / 72.0;
+  return fmt::format("{:.2f}p,{},black", std::clamp(width_cm / cm_a_point, 4.0, points), face);
+}
+
 // Texts outside the maps, in centimetres from the page's corner.
 void write_texts(const GmtSession& gmt, const PlotFigure& figure, const Layout& layout) {
   std::string texts;
-  const auto add = [&](double x, double y, const char* font, const char* place, const std::string& text, double angle = 0.0) {
+  const auto add = [&](double x, double y, const std::string& font, const char* place, const std::string& text,
+                       double angle = 0.0) {
     if (!text.empty()) texts += fmt::format("{} {} {} {} {} {}\n", x, y, angle, font, place, text);
   };
   const double top = kOrigin + layout.map_height + layout.above;
@@ -215,14 +276,18 @@ void write_texts(const GmtSession& gmt, const PlotFigure& figure, const Layout& 
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     const double middle = layout.left(i) + 0.5 * layout.map_width;
     heads = heads || !figure.panels[i].title.empty();
+    const std::string& label = figure.panels[i].bar_label;
     add(middle, top, "9p,Helvetica,black", "BC", figure.panels[i].title);
-    add(middle, kOrigin - layout.below - kBarHeight - 0.52, "8p,Helvetica,black", "TC", figure.panels[i].bar_label);
+    add(middle, kOrigin - layout.below - kBarHeight - 0.52,
+        fitting_font(8.0, "Helvetica", label, layout.map_width + 0.7 * layout.gap), "TC", label);
     if (figure.view.shape != PlotShape::plane) continue;
     add(middle, kOrigin - 0.48, "8p,Helvetica,black", "TC", figure.x_label);
-    if (i == 0) add(layout.left(i) - 0.75, kOrigin + 0.5 * layout.map_height, "8p,Helvetica,black", "BC", figure.y_label, 90.0);
+    if (i == 0)
+      add(layout.left(i) - layout.beside, kOrigin + 0.5 * layout.map_height, "8p,Helvetica,black", "BC", figure.y_label, 90.0);
   }
   const double width = layout.left(figure.panels.size() - 1) + layout.map_width - kOrigin;
-  add(kOrigin + 0.5 * width, top + (heads ? 1.25 * kLine : 0.05), "10p,Helvetica-Bold,black", "BC", figure.title);
+  add(kOrigin + 0.5 * width, top + (heads ? 1.25 * kLine : 0.05), fitting_font(10.0, "Helvetica-Bold", figure.title, width + 0.8),
+      "BC", figure.title);
   if (texts.empty()) return;
   gmt.run({"text", "-R0/100/0/100", "-Jx1c", "-Xa0c", "-Ya0c", "-F+a+f+j", "-N"}, texts);
 }
@@ -236,8 +301,9 @@ std::filesystem::path draw_figure(const GmtSession& gmt, const PlotFigure& figur
   for (std::size_t i = 0; i < figure.panels.size(); ++i) PanelPainter(gmt, figure, layout, i).draw();
   write_texts(gmt, figure, layout);
   gmt.run({"end"});
-  const std::filesystem::path picture = gmt.folder() / ("picture." + format);
-  if (!std::filesystem::exists(picture)) throw Error("GMT drew no picture and gave no reason; is Ghostscript in order? Try 'gs --version'");
+  std::filesystem::path picture = gmt.folder() / ("picture." + format);
+  if (!std::filesystem::exists(picture))
+    throw Error("GMT drew no picture and gave no reason; is Ghostscript in order? Try 'gs --version'");
   return picture;
 }
 

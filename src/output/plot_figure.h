@@ -14,9 +14,9 @@ namespace drift {
 
 // A map of a figure with its colour bar. Texts are GMT's, see plot_text.h.
 struct PlotPanel {
-  std::string title;                       // above the map; empty: none
+  std::string title;  // above the map; empty: none
   std::string bar_label;
-  const std::vector<float>* values;        // of the raster
+  const std::vector<float>* values;  // of the raster
   PlotScale scale;
   const Observations* observations = nullptr;  // drawn in the scale's colours; null: none
   std::size_t every = 1;                       // only each so-manieth of them
@@ -27,7 +27,7 @@ struct PlotFigure {
   const PlotRaster* raster = nullptr;
   std::vector<PlotPanel> panels;  // side by side
   std::string title;
-  std::string x_label, y_label;   // plane
+  std::string x_label, y_label;  // plane
   double width_cm = 17.0;
   int dpi = 300;
 };

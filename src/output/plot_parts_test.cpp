@@ -14,7 +14,9 @@ namespace {
 
 TEST(GmtText, MakesEscapesHarmlessAndLettersLatin1) {
   EXPECT_EQ(gmt_text("a@b\\c"), "a@@b\\134c");
-  EXPECT_EQ(gmt_text("Gr\xC3\xB6\xC3\x9F" "e in \xC2\xB0"), "Gr\\366\\337e in \\260");
+  EXPECT_EQ(gmt_text("Gr\xC3\xB6\xC3\x9F"
+                     "e in \xC2\xB0"),
+            "Gr\\366\\337e in \\260");
   EXPECT_EQ(gmt_text("\xE2\x88\x9E one\ntwo"), "? one two");
   EXPECT_EQ(gmt_text("cut short \xC3"), "cut short ?");
 }

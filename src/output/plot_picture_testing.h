@@ -43,7 +43,8 @@ inline FieldFileOptions map_options(const Grid& grid, bool with_sd) {
   FieldLayer mean = {.info = {.name = "sla", .long_name = "sea level anomaly", .standard_name = "", .unit = "m"}};
   if (with_sd) mean.ancillary = {"sla_uncertainty"};
   options.layers.push_back(mean);
-  if (with_sd) options.layers.push_back({.info = {.name = "sla_uncertainty", .long_name = "sd", .standard_name = "", .unit = "m"}});
+  if (with_sd)
+    options.layers.push_back({.info = {.name = "sla_uncertainty", .long_name = "sd", .standard_name = "", .unit = "m"}});
   return options;
 }
 

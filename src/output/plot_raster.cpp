@@ -44,7 +44,6 @@ class LongitudeSpan {
 
 double on_turn_after(double lon, double start) { return lon - 360.0 * std::floor((lon - start) / 360.0); }
 
-
 template <class Visit>
 void visit_cells_with_values(const PlotSource& source, const Visit& visit) {
   const std::vector<double> x = edges_of(source.x), y = edges_of(source.y);
@@ -74,17 +73,25 @@ bool is_even(const std::vector<double>& axis) {
 
 void choose_cells(const PlotSource& source, PlotRaster& raster) {
   const PlotRegion& region = raster.region;
-  const auto cells = [](double length, double step) { return std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(length / step))); };
+  const auto cells = [](double length, double step) {
+    return std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(length / step)));
+  };
   const bool axes = source.space == PlotSpace::geographic || source.space == PlotSpace::plane;
   if (axes && is_even(source.x) && is_even(source.y)) {
     raster.columns = cells(region.width(), source.x[1] - source.x[0]);
     raster.rows = cells(region.height(), source.y[1] - source.y[0]);
+    const double excess = std::sqrt(static_cast<double>(raster.columns) * static_cast<double>(raster.rows) / kMostCells);
+    if (excess <= 1.0) return;
+    raster.columns = static_cast<std::size_t>(std::max(1.0, static_cast<double>(raster.columns) / excess));
+    raster.rows = static_cast<std::size_t>(std::max(1.0, static_cast<double>(raster.rows) / excess));
     return;
   }
   double high = std::max(0.5 * cell_height(source), region.height() / 3000.0);
-  const double low_lat = region.south < 0.0 && region.north > 0.0 ? 0.0 : std::min(std::abs(region.south), std::abs(region.north));
-  double wide = source.space == PlotSpace::plane ? 0.5 * (source.x.back() - source.x.front()) / static_cast<double>(source.x.size())
-                                                 : high / std::max(0.02, std::cos(low_lat * std::numbers::pi / 180.0));
+  const double low_lat =
+      region.south < 0.0 && region.north > 0.0 ? 0.0 : std::min(std::abs(region.south), std::abs(region.north));
+  double wide = source.space == PlotSpace::plane
+                    ? 0.5 * (source.x.back() - source.x.front()) / static_cast<double>(source.x.size())
+                    : high / std::max(0.02, std::cos(low_lat * std::numbers::pi / 180.0));
   const double shrink = std::sqrt(std::max(1.0, region.width() / wide * region.height() / high / kMostCells));
   raster.columns = std::max<std::size_t>(2, cells(region.width(), wide * shrink));
   raster.rows = std::max<std::size_t>(2, cells(region.height(), high * shrink));
@@ -97,7 +104,8 @@ double cell_height(const PlotSource& source) {
   if (source.space == PlotSpace::projected) return step / 111195.0;
   if (source.space == PlotSpace::curvilinear) {
     const std::size_t columns = source.x.size(), a = source.y.size() / 2 * columns + columns / 2, b = a - columns;
-    const double d = std::hypot(source.lat[a] - source.lat[b], (source.lon[a] - source.lon[b]) * std::cos(source.lat[a] * 0.01745));
+    const double d =
+        std::hypot(source.lat[a] - source.lat[b], (source.lon[a] - source.lon[b]) * std::cos(source.lat[a] * 0.01745));
     return std::isfinite(d) && d > 1e-4 && d < 10.0 ? d : 0.5;
   }
   return step;
@@ -111,7 +119,9 @@ PlotRegion region_with_values(const PlotSource& source, const std::string& path)
     any = true;
     if (!plane) span.add(west, east);
   });
-  if (!any) throw Error(fmt::format("{}: '{}' has no values to draw{}{}", path, source.info.name, source.time.empty() ? "" : " at ", source.time));
+  if (!any)
+    throw Error(fmt::format("{}: '{}' has no values to draw{}{}", path, source.info.name, source.time.empty() ? "" : " at ",
+                            source.time));
   const double start = plane ? 0.0 : span.start() - 1.0;
   PlotRegion region = {1e300, -1e300, 1e300, -1e300};
   visit_cells_with_values(source, [&](double west, double east, double south, double north) {
@@ -133,7 +143,8 @@ PlotRegion region_with_values(const PlotSource& source, const std::string& path)
 PlotRaster make_raster(const PlotSource& source, const PlotRegion& region) {
   PlotRaster raster = {.region = region, .columns = 0, .rows = 0, .mean = {}, .sd = {}};
   choose_cells(source, raster);
-  const double wide = region.width() / static_cast<double>(raster.columns), high = region.height() / static_cast<double>(raster.rows);
+  const double wide = region.width() / static_cast<double>(raster.columns),
+               high = region.height() / static_cast<double>(raster.rows);
   const auto locator = make_locator(source);
   std::vector<double> x(raster.columns), y(raster.columns);
   std::vector<std::size_t> cell(raster.columns);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <string>
 
 #include "drift/error.h"
 #include "output/ticks.h"
@@ -30,6 +31,9 @@ Quantiles quantiles_of(const std::vector<float>& values) {
   return {quantile(0.0), quantile(0.005), quantile(0.995), quantile(1.0)};
 }
 
+// 0.35 for 0.35000000000000003.
+double tidy(double number) { return std::stod(fmt::format("{:.10g}", number)); }
+
 // To half the step of the colour bar's labels: 0.0137 to 0.4921 becomes 0 to 0.5.
 void round_outwards(double& low, double& high) {
   if (!(high > low)) {
@@ -39,8 +43,8 @@ void round_outwards(double& low, double& high) {
   const std::vector<Tick> ticks = nice_ticks(low, high, 7);
   if (ticks.size() < 2) return;
   const double step = 0.5 * (ticks[1].value - ticks[0].value);
-  low = std::floor(low / step + 1e-6) * step;
-  high = std::ceil(high / step - 1e-6) * step;
+  low = tidy(std::floor(low / step + 1e-6) * step);
+  high = tidy(std::ceil(high / step - 1e-6) * step);
 }
 
 std::string lower(std::string text) {

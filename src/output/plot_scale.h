@@ -12,9 +12,9 @@ namespace drift {
 struct PlotScale {
   std::string colours;  // GMT's name of a colour map
   bool reversed = false;
-  double share = 1.0;  // of the colour map that is used, from its beginning: some end too dark for coastlines to show
-  double low = 0.0, high = 1.0;        // low < high
-  bool below = false, above = false;   // values beyond the ends: the bar gets points
+  double share = 1.0;            // of the colour map that is used, from its beginning: some end too dark for coastlines to show
+  double low = 0.0, high = 1.0;  // low < high
+  bool below = false, above = false;  // values beyond the ends: the bar gets points
 };
 
 // Zero has a meaning and both signs occur: anomalies, velocities, differences. By the variable's names and its values' quantiles.

@@ -9,12 +9,12 @@
 #include <numeric>
 #include <sstream>
 
+#include "data/nc_grid_mapping.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/nearest_name.h"
 #include "netcdf/cf_time.h"
 #include "netcdf/netcdf_reader.h"
-#include "data/nc_grid_mapping.h"
 
 namespace drift {
 namespace {
@@ -37,8 +37,9 @@ enum class Axis { none, lon, lat, x, y, time };
 
 // What CF calls a coordinate, by standard_name, units, axis, and then by its name.
 Axis axis_of(const NcReader& file, const NcVariable& variable) {
-  const std::string standard = file.text(variable, "standard_name").value_or(""), unit = file.text(variable, "units").value_or(""),
-                    axis = file.text(variable, "axis").value_or(""), name = lower(variable.base_name());
+  const std::string standard = file.text(variable, "standard_name").value_or(""),
+                    unit = file.text(variable, "units").value_or(""), axis = file.text(variable, "axis").value_or(""),
+                    name = lower(variable.base_name());
   if (standard == "longitude" || unit == "degrees_east" || unit == "degree_east" || name == "longitude" || name == "lon") {
     return Axis::lon;
   }
@@ -54,10 +55,10 @@ Axis axis_of(const NcReader& file, const NcVariable& variable) {
 // A variable on a grid: which of its dimensions are which.
 struct Gridded {
   const NcVariable* variable = nullptr;
-  std::size_t x = kNone, y = kNone, time = kNone;             // among its dimensions
-  const NcVariable *x_axis = nullptr, *y_axis = nullptr;      // null: a dimension without coordinates
-  const NcVariable *time_axis = nullptr;
-  const NcVariable *lon2 = nullptr, *lat2 = nullptr;          // [y, x] in either order
+  std::size_t x = kNone, y = kNone, time = kNone;         // among its dimensions
+  const NcVariable *x_axis = nullptr, *y_axis = nullptr;  // null: a dimension without coordinates
+  const NcVariable* time_axis = nullptr;
+  const NcVariable *lon2 = nullptr, *lat2 = nullptr;  // [y, x] in either order
 };
 
 const NcVariable* coordinate_of(const NcReader& file, const NcDimension& dimension) {
@@ -137,13 +138,15 @@ std::vector<const NcVariable*> fields_of(const NcReader& file) {
     if (is_field(file, variable)) fields.push_back(&variable);
   }
   if (fields.empty()) {
-    throw Error(fmt::format("{}: is not a map: no variable lies on longitudes and latitudes, or on x and y", file.path().string()));
+    throw Error(
+        fmt::format("{}: is not a map: no variable lies on longitudes and latitudes, or on x and y", file.path().string()));
   }
   return fields;
 }
 
 std::string names_of(const std::vector<const NcVariable*>& fields) {
   std::vector<std::string> names;
+  names.reserve(fields.size());
   for (const NcVariable* field : fields) names.push_back(field->name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -155,6 +158,7 @@ const NcVariable& choose_variable(const NcReader& file, const std::string& wante
       if (field == file.find(wanted)) return *field;
     }
     std::vector<std::string_view> names;
+    names.reserve(fields.size());
     for (const NcVariable* field : fields) names.push_back(field->name);
     throw UsageError(fmt::format("{}: no variable '{}' on a grid; did you mean '{}'? It has {}", file.path().string(), wanted,
                                  nearest_name(wanted, names), names_of(fields)));
@@ -243,11 +247,16 @@ std::vector<double> read_axis(const NcReader& file, const NcVariable* axis, std:
   std::vector<double> centres(count);
   std::iota(centres.begin(), centres.end(), 0.0);
   if (axis != nullptr) centres = file.read(*axis);
+  if (axis != nullptr && axis_of(file, *axis) == Axis::lon) {
+    for (std::size_t i = 1; i < centres.size(); ++i) {  // 178, 179, -180, ... runs on past 180
+      if (centres[i] < centres[i - 1] - 180.0) centres[i] += 360.0 * std::ceil((centres[i - 1] - centres[i] - 180.0) / 360.0);
+    }
+  }
   const bool up = centres.size() < 2 || centres[1] > centres[0];
   for (std::size_t i = 0; i < centres.size(); ++i) {
     if (!std::isfinite(centres[i]) || (i > 0 && (centres[i] > centres[i - 1]) != up)) {
-      throw Error(fmt::format("{}: axis '{}' neither rises nor falls throughout: look at entry {}", file.path().string(),
-                              axis->name, i));
+      throw Error(
+          fmt::format("{}: axis '{}' neither rises nor falls throughout: look at entry {}", file.path().string(), axis->name, i));
     }
   }
   return centres;

@@ -42,7 +42,8 @@ std::string gmt_text(const std::string& text) {
       out += ' ';
     } else if (byte < 0x80) {
       out += static_cast<char>(byte);
-    } else if ((byte == 0xC2 || byte == 0xC3) && i + 1 < text.size() && is_continuation(static_cast<unsigned char>(text[i + 1]))) {
+    } else if ((byte == 0xC2 || byte == 0xC3) && i + 1 < text.size() &&
+               is_continuation(static_cast<unsigned char>(text[i + 1]))) {
       out += octal(static_cast<unsigned char>((byte == 0xC3 ? 0x40u : 0u) + static_cast<unsigned char>(text[++i])));
     } else if (!is_continuation(byte)) {
       out += '?';
@@ -53,7 +54,8 @@ std::string gmt_text(const std::string& text) {
 
 std::string gmt_unit(const std::string& unit) {
   if (unit.empty() || unit == "1") return "";
-  for (const char* name : {"degree_C", "degrees_C", "degree_Celsius", "degrees_Celsius", "degree_celsius", "celsius", "Celsius", "degC"}) {
+  for (const char* name :
+       {"degree_C", "degrees_C", "degree_Celsius", "degrees_Celsius", "degree_celsius", "celsius", "Celsius", "degC"}) {
     if (unit == name) return fmt::format("{}C", octal(kDegreeSign));
   }
   std::istringstream words(unit);

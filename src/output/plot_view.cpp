@@ -11,16 +11,10 @@
 namespace drift {
 namespace {
 
-constexpr double kPolarDeg = 50.0;       // a map that is poleward of it all around is a polar one
+constexpr double kPolarDeg = 50.0;       // a map that is poleward of it all around is a polar one,
+constexpr double kBeltDeg = 25.0;        // and so is one poleward of this that reaches
+constexpr double kFarDeg = 65.0;         // as far as this: the Southern Ocean
 constexpr double kAllAroundDeg = 180.0;  // of longitudes
-
-// A round number of degrees that divides a length into at most `most` parts.
-double degrees_between(double length, int most) {
-  for (const double step : {0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 45.0}) {
-    if (length / step <= most) return step;
-  }
-  return 60.0;
-}
 
 // The meridian that points down on a northern polar map and up on a southern one. That of the file's own plane, so that the
 // picture stands as its users know it.
@@ -70,14 +64,13 @@ PlotView regional_view(const PlotRegion& region) {
   const bool one_side = region.south * region.north >= 0.0;
   if (furthest > 60.0 && one_side && region.width() <= 150.0) {
     view.shape = PlotShape::fan;
-    view.projection = fmt::format("-JB{}/{}/{}/{}/", lon, lat, region.south + region.height() / 6.0, region.north - region.height() / 6.0);
+    view.projection =
+        fmt::format("-JB{}/{}/{}/{}/", lon, lat, region.south + region.height() / 6.0, region.north - region.height() / 6.0);
     view.words = "Albers conic equal-area";
   } else {
     view.projection = furthest <= 80.0 ? "-JM" : "-JQ";
     view.words = furthest <= 80.0 ? "Mercator" : "equidistant cylindrical";
   }
-  view.lon_step = degrees_between(region.width(), 5);
-  view.lat_step = degrees_between(region.height(), 5);
   const double size = std::max(region.height(), region.width() * std::cos(lat * 0.0174533));
   view.coast = size > 60.0 ? "-Dl+" : size > 10.0 ? "-Di+" : size > 3.0 ? "-Dh+" : "-Df+";
   return view;
@@ -92,6 +85,13 @@ PlotView plane_view(const PlotRegion& region) {
 
 }  // namespace
 
+double degrees_between(double length, int most) {
+  for (const double step : {1.0 / 60.0, 2.0 / 60.0, 5.0 / 60.0, 10.0 / 60.0, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 45.0}) {
+    if (length / step <= most) return step;
+  }
+  return 60.0;
+}
+
 std::string region_argument(const PlotRegion& region) {
   return fmt::format("-R{}/{}/{}/{}", region.west, region.east, region.south, region.north);
 }
@@ -100,7 +100,8 @@ PlotView choose_view(const PlotSource& source, const PlotRegion& region) {
   if (source.space == PlotSpace::plane) return plane_view(region);
   const double nearest = region.south * region.north < 0.0 ? 0.0 : std::min(std::abs(region.south), std::abs(region.north));
   // A rectangle around a pole reaches far towards the equator in its corners, and is a polar map all the same.
-  const double least = source.space == PlotSpace::geographic ? kPolarDeg : 15.0;
+  const double furthest = std::max(std::abs(region.south), std::abs(region.north));
+  const double least = source.space != PlotSpace::geographic ? 15.0 : furthest >= kFarDeg ? kBeltDeg : kPolarDeg;
   if (region.width() > kAllAroundDeg && nearest >= least) return polar_view(source, region);
   if (region.width() >= 300.0 && region.height() >= 100.0) return global_view(source, region);
   return regional_view(region);

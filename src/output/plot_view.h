@@ -15,10 +15,13 @@ struct PlotView {
   PlotRegion region = {};       // shown: -R
   std::string projection = {};  // -J without its width: "-JA0/90/"
   std::string words = {};       // "azimuthal equal-area"
-  double lon_step = 30.0;  // degrees between labelled meridians
+  double lon_step = 30.0;       // degrees between labelled meridians; of rectangles and fans it depends on their size on the page
   double lat_step = 10.0;
-  std::string coast = {};       // resolution: "-Di+"
+  std::string coast = {};  // resolution: "-Di+"
 };
+
+// A round number of degrees or minutes that divides a length in degrees into at most `most` parts.
+double degrees_between(double length, int most);
 
 PlotView choose_view(const PlotSource& source, const PlotRegion& region);
 

@@ -11,21 +11,12 @@
 #include "drift/ocean_mask.h"
 #include "drift/predict.h"
 #include "drift/version.h"
+#include "run/variable_name.h"
 
 namespace drift {
 namespace {
 
 constexpr std::size_t kBlock = 65536;  // points predicted at a time
-
-// A name that CF allows: letters, digits and underscores.
-std::string variable_name(const FieldModel& model) {
-  std::string name = model.info.value.name.substr(model.info.value.name.rfind('/') + 1);
-  for (char& c : name) {
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  }
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front()))) name = "field_" + name;
-  return name;
-}
 
 std::string iso_now() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -39,7 +30,7 @@ class MapLayers {
   MapLayers(const FieldModel& model, const MapOptions& options)
       : unit_(model.info.value.unit.empty() ? "1" : model.info.value.unit), members_(options.members ? model.ensemble.members.size() : 0) {
     const VariableInfo& value = model.info.value;
-    const std::string name = variable_name(model);
+    const std::string name = variable_name(model.info.value);
     const std::string what = value.long_name.empty() ? name : value.long_name;
     FieldLayer mean = {.info = {name, what, value.standard_name, unit_}};
     if (model.has_spread()) mean.ancillary = {name + "_uncertainty", name + "_total_uncertainty"};

@@ -16,7 +16,7 @@ TEST(Command, PrintsItsVersion) {
 TEST(Command, ExplainsEveryVerbInItsHelp) {
   const FinishedRun run = run_command("--help");
   EXPECT_EQ(run.status, 0);
-  for (const char* verb : {"demo", "bench"}) {
+  for (const char* verb : {"demo", "inspect", "simulate", "fit", "predict", "score", "plot", "bench", "completion"}) {
     EXPECT_TRUE(contains(run.out, verb)) << run.out;
     const FinishedRun help = run_command(std::string(verb) + " --help");
     EXPECT_EQ(help.status, 0) << verb;
@@ -35,7 +35,7 @@ void expect_wrong_usage(const std::string& arguments, const std::string& message
   EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
 }
 
-TEST(Command, AsksForAVerb) { expect_wrong_usage("", "a verb is missing: demo, bench"); }
+TEST(Command, AsksForAVerb) { expect_wrong_usage("", "a verb is missing: demo, inspect"); }
 
 TEST(Command, SuggestsTheNearestVerb) {
   expect_wrong_usage("dmeo", "drift has no verb 'dmeo'; did you mean 'demo'?");
@@ -49,11 +49,11 @@ TEST(Command, SuggestsTheNearestOption) {
 
 TEST(Command, RefusesValuesOutOfRangeAndNamesTheOption) {
   expect_wrong_usage("demo --members 0", "--members");
-  expect_wrong_usage("demo --members -3", "--members: '-3' is not a whole number from 1 to 10000");
+  expect_wrong_usage("demo --members -3", "--members -3: must be at least 1 and at most 1000");
   expect_wrong_usage("demo --observations many", "--observations");
   expect_wrong_usage("demo --recipe soup", "--recipe");
   expect_wrong_usage("demo --epochs 0", "--epochs");
-  expect_wrong_usage("demo --epochs nan", "--epochs: 'nan' is not a number greater than zero");
+  expect_wrong_usage("demo --epochs nan", "--epochs nan: must be a number");
   expect_wrong_usage("demo --seed -1", "--seed");
   expect_wrong_usage("demo --observations 1e5", "--observations");
   expect_wrong_usage("bench train --seconds 0", "--seconds");

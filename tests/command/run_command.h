@@ -13,6 +13,12 @@ struct FinishedRun {
 // Runs `drift <arguments>` (as a shell would read them) in an empty folder and waits for it.
 FinishedRun run_command(const std::string& arguments);
 
+// Runs a line of bash in a folder, where `drift` is the command.
+FinishedRun run_shell(const std::filesystem::path& folder, const std::string& line);
+
+// Python with xarray to open what drift wrote; empty where there is none.
+std::string python_with_xarray();
+
 // A folder of this test's own that goes away with it.
 class TemporaryFolder {
  public:

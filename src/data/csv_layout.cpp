@@ -1,0 +1,88 @@
+#include "data/csv_layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "data/csv_field.h"
+#include "data/csv_rows.h"
+
+namespace drift {
+namespace {
+
+// Passes over a byte-order mark, blank lines and comments; then the window begins with the header.
+void skip_to_header(CsvSource& source) {
+  source.fill();
+  if (source.text().empty()) source.fail("is empty");
+  if (source.text().starts_with("\xEF\xBB\xBF")) source.consume(3);
+  for (;;) {
+    if (source.text().find('\n') == std::string_view::npos) source.fill();
+    const std::string_view text = source.text();
+    const std::size_t line_end = text.find('\n');
+    if (text.empty()) source.fail("has no header: there is nothing in it but blank lines and comments");
+    if (line_end == std::string_view::npos) fail_too_long(source);
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    if (first < line_end && text[first] != '#') return;
+    source.consume(line_end + 1);
+  }
+}
+
+// The header's row; what follows a quote that is left open belongs to it.
+std::string_view header_row(CsvSource& source) {
+  skip_to_header(source);
+  if (first_row(source.text()) == 0) source.fill();
+  const std::size_t length = first_row(source.text());
+  if (length == 0 && !source.at_end()) fail_too_long(source);
+  const std::string_view header = length == 0 ? source.text() : source.text().substr(0, length);
+  if (header.find('\0') != std::string_view::npos) {
+    source.fail("is not a table of text: its first line has zero bytes in it; save it as UTF-8");
+  }
+  return header;
+}
+
+// The columns' names; consumes the header.
+CsvLayout read_names(CsvSource& source, char separator) {
+  const std::string_view header = header_row(source);
+  CsvLayout layout;
+  layout.separator = separator == '\0' ? detect_separator(header) : separator;
+  std::vector<CsvField> fields;
+  try {
+    const CsvRowScanner scanner(layout.separator);
+    std::size_t count = 0;
+    scanner.scan(header.data(), header.data() + header.size(), fields, count);
+    fields.resize(count);
+    scanner.scan(header.data(), header.data() + header.size(), fields, count);
+  } catch (const CsvProblem& problem) {
+    source.fail(problem.at, problem.message);
+  }
+  double ignored = 0.0;
+  const auto is_number = [&](const CsvField& field) { return parse_number(field.text, ignored) == CsvParsed::good; };
+  if (std::all_of(fields.begin(), fields.end(), is_number)) {
+    source.fail(header.data(), "no header: this line is all numbers; put one with the columns' names before it, without #");
+  }
+  for (const CsvField& field : fields) layout.names.push_back(field.unescaped());
+  source.consume(header.size());
+  return layout;
+}
+
+}  // namespace
+
+void fail_too_long(const CsvSource& source) {
+  source.fail(source.text().data(),
+              fmt::format("a row of more than {} bytes begins here; is a quote left open?", source.window()));
+}
+
+CsvLayout read_layout(CsvSource& source, const std::string& file, const CsvOptions& options, const RowFilter& filter) {
+  CsvLayout layout = read_names(source, options.separator);
+  assign_roles(file, options.columns, layout);
+  assign_filter(file, filter, layout);
+  return layout;
+}
+
+CsvLayout read_points_layout(CsvSource& source, const std::string& file, const Roles& roles) {
+  CsvLayout layout = read_names(source, '\0');
+  assign_positions(file, roles, layout);
+  return layout;
+}
+
+}  // namespace drift

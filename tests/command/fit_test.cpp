@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "drift/field_model.h"
+#include "small_run.h"
+
+namespace {
+
+using nlohmann::json;
+
+FinishedRun fit(const TemporaryFolder& folder, const std::string& more) {
+  return run_shell(folder.path(), fmt::format("drift fit '{}' --value ssh {} {}", (small_run() / "tracks.nc").string(), kSmallNetworks, more));
+}
+
+TEST(Fit, SaysWhatItChoseAndWhereToGoOn) {
+  const TemporaryFolder folder;
+  const FinishedRun run = fit(folder, "--out m.safetensors");
+  ASSERT_EQ(run.status, 0) << run.err;
+  for (const char* said : {"observations of ssh (m) from 1 NetCDF file", "Split:", "in whole tracks", "Domain: the plane", "Model: 3 networks",
+                           "Training: 20 epochs", "RMSE", "CRPS", "intervals hold", "Noise of an observation", "drift predict m.safetensors"}) {
+    EXPECT_TRUE(contains(run.out, said)) << said << " is not in\n" << run.out;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors.checkpoint"));
+}
+
+TEST(Fit, PrintsOneJsonObject) {
+  const TemporaryFolder folder;
+  const FinishedRun run = fit(folder, "--out m.safetensors --json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json report = json::parse(run.out);
+  EXPECT_EQ(report["members"], 3);
+  EXPECT_EQ(report["spec"]["features"], 64);
+  EXPECT_LT(report["scores"]["rmse"].get<double>(), 0.35);  // the values' standard deviation is 0.42
+  EXPECT_GT(report["scores"]["coverage90"].get<double>(), 0.6);
+}
+
+TEST(Fit, IsQuietWhenAsked) {
+  const TemporaryFolder folder;
+  const FinishedRun run = fit(folder, "--out m.safetensors --quiet");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err, "");
+}
+
+TEST(Fit, ReadsARunFileAndLetsFlagsOverrideIt) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "run.toml") << fmt::format(
+      "[data]\nfiles = [\"{}\"]\nvalue = \"ssh\"\n[model]\nmembers = 2\nlayers = 2\nfeatures = 64\nbottleneck = 16\n[train]\nepochs = 2\n"
+      "batch = 128\n[output]\nmodel = \"from_file.safetensors\"\n",
+      (small_run() / "tracks.nc").string());
+  ASSERT_EQ(run_shell(folder.path(), "drift fit run.toml --quiet").status, 0);
+  EXPECT_EQ(drift::load_field_model(folder.path() / "from_file.safetensors").ensemble.members.size(), 2u);
+  ASSERT_EQ(run_shell(folder.path(), "drift fit run.toml --members 3 --out flag.safetensors --quiet").status, 0);
+  const drift::FieldModel model = drift::load_field_model(folder.path() / "flag.safetensors");
+  EXPECT_EQ(model.ensemble.members.size(), 3u);
+  EXPECT_TRUE(contains(model.settings, "members = 3")) << model.settings;
+}
+
+TEST(Fit, MakesTheSameModelWhateverTheThreads) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(fit(folder, "--out one.safetensors --threads 1 --quiet").status, 0);
+  ASSERT_EQ(fit(folder, "--out two.safetensors --threads 2 --quiet").status, 0);
+  ASSERT_EQ(fit(folder, "--out other.safetensors --seed 2 --quiet").status, 0);
+  const auto one = drift::load_field_model(folder.path() / "one.safetensors"), two = drift::load_field_model(folder.path() / "two.safetensors"),
+             other = drift::load_field_model(folder.path() / "other.safetensors");
+  EXPECT_EQ(one.ensemble.members[0].parameters, two.ensemble.members[0].parameters);
+  EXPECT_EQ(one.info.noise_sd, two.info.noise_sd);
+  EXPECT_NE(one.ensemble.members[0].parameters, other.ensemble.members[0].parameters);
+}
+
+TEST(Fit, PlansWithoutTrainingWhenAsked) {
+  const TemporaryFolder folder;
+  const FinishedRun run = fit(folder, "--out m.safetensors --plan");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_TRUE(contains(run.out, "Training: 20 epochs"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors"));
+}
+
+// Ends a fit by a signal, then runs it again; the result must be as if it had never been stopped.
+void expect_resumed(const char* signal, int status) {
+  const TemporaryFolder folder;
+  const std::string line = fmt::format("fit '{}' --value ssh --members 2 --layers 2 --features 256 --bottleneck 32 --epochs 40 --batch 64 "
+                                       "--checkpoint-every-s 0.3 ",
+                                       (small_run() / "tracks.nc").string());
+  const FinishedRun stopped = run_shell(folder.path(), fmt::format("drift {} --out m.safetensors & sleep 2; kill -{} $(pgrep -P $! drift || echo $!); wait $!", line, signal));
+  ASSERT_EQ(stopped.status, status) << stopped.err << stopped.out << "\n(a machine that trains this in two seconds needs a longer run)";
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors"));
+  ASSERT_TRUE(std::filesystem::exists(folder.path() / "m.safetensors.checkpoint"));
+  EXPECT_EQ(contains(stopped.err, "The same command takes it up again"), status == 1) << stopped.err;
+  const FinishedRun resumed = run_shell(folder.path(), "drift " + line + "--out m.safetensors");
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_TRUE(contains(resumed.out, "Resuming from m.safetensors.checkpoint")) << resumed.out;
+  ASSERT_EQ(run_shell(folder.path(), "drift " + line + "--out whole.safetensors --quiet").status, 0);
+  const auto model = drift::load_field_model(folder.path() / "m.safetensors"), whole = drift::load_field_model(folder.path() / "whole.safetensors");
+  EXPECT_EQ(model.ensemble.members[1].parameters, whole.ensemble.members[1].parameters);
+}
+
+TEST(Fit, ResumesAfterCtrlC) { expect_resumed("INT", 1); }
+
+TEST(Fit, ResumesAfterItWasKilled) { expect_resumed("KILL", 137); }
+
+}  // namespace

@@ -1,0 +1,192 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "drift/field_model.h"
+#include "small_run.h"
+
+namespace {
+
+using nlohmann::json;
+
+FinishedRun predict(const TemporaryFolder& folder, const std::string& more) {
+  return run_shell(folder.path(), fmt::format("drift predict '{}' {}", (small_run() / "model.safetensors").string(), more));
+}
+
+// Runs lines of Python on a map opened by xarray as `m`; the status is theirs.
+void expect_python(const TemporaryFolder& folder, const std::string& map, const std::string& lines) {
+  const std::string python = python_with_xarray();
+  if (python.empty()) GTEST_SKIP() << "no python3 with xarray and netCDF4: apt-get install python3-xarray python3-netcdf4";
+  std::ofstream(folder.path() / "check.py") << "import numpy as np, xarray as xr\nm = xr.open_dataset('" << map << "')\n" << lines;
+  const FinishedRun run = run_shell(folder.path(), python + " check.py");
+  EXPECT_EQ(run.status, 0) << run.err;
+}
+
+TEST(PredictMap, IsWhatXarrayUsersExpect) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(predict(folder, "--grid bbox:-50,25,-10,55:1 --time 2020-03-02/2020-03-05/1 --members --out map.nc").status, 0);
+  const std::string python = python_with_xarray();
+  if (python.empty()) GTEST_SKIP() << "no python3 with xarray and netCDF4: apt-get install python3-xarray python3-netcdf4";
+  const FinishedRun check = run_shell(folder.path(), fmt::format("{} '{}/tests/python/check_map.py' map.nc ssh --times 4", python, DRIFT_SOURCE));
+  EXPECT_EQ(check.status, 0) << check.err;
+  expect_python(folder, "map.nc", R"(
+assert m.ssh.dims == ('time', 'latitude', 'longitude'), m.ssh.dims
+assert str(m.time.values[1]).startswith('2020-03-03T00:00'), m.time.values
+assert m.ssh.attrs['standard_name'] == 'sea_surface_height_above_geoid'
+assert 'ssh_uncertainty' in m.ssh.attrs['ancillary_variables']
+assert np.allclose(m.ssh_members.mean('member'), m.ssh, atol=1e-5)
+assert np.allclose(m.ssh_members.std('member', ddof=1), m.ssh_uncertainty, atol=1e-4)
+assert (m.ssh_total_uncertainty >= m.ssh_uncertainty - 1e-6).all()
+)");
+}
+
+TEST(PredictMap, AddsGradientAndGeostrophicVelocityOfHeights) {
+  const TemporaryFolder folder;
+  const FinishedRun run = predict(folder, "--grid bbox:-50,-10,-10,50:1 --gradient --out map.nc --json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "ugos"));
+  expect_python(folder, "map.nc", R"(
+u, lat = m.ugos.isel(time=0), m.latitude
+assert np.isnan(u.where(abs(lat) < 5, drop=True)).all()
+assert np.isfinite(u.where(abs(lat) > 5.01, drop=True)).all()
+f = 2 * 7.292115e-5 * np.sin(np.deg2rad(lat))
+expected = -9.8 / f * m.ssh_gradient_north.isel(time=0) / 1000
+good = abs(lat) > 5.01
+assert np.allclose(u.where(good, drop=True), expected.where(good, drop=True), rtol=5e-3)
+)");
+}
+
+TEST(PredictMap, HasTheGradientOfItsOwnField) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(predict(folder, "--grid bbox:-30.1,40,-30,40.1:0.0025 --gradient --out map.nc --quiet").status, 0);
+  expect_python(folder, "map.nc", R"(
+h, north, east = (v.isel(time=0) for v in (m.ssh, m.ssh_gradient_north, m.ssh_gradient_east))
+km = 111.04  # a degree of latitude at 40 N
+dn = (h.shift(latitude=-1) - h.shift(latitude=1)) / (0.005 * km)
+de = (h.shift(longitude=-1) - h.shift(longitude=1)) / (0.005 * 111.32 * np.cos(np.deg2rad(h.latitude)) * 1.0014)
+for a, b in ((dn, north), (de, east)):
+    error = np.nanmax(abs(a - b)) / np.nanmax(abs(b))
+    assert error < 0.02, error
+)");
+}
+
+TEST(PredictMap, LeavesLandAndWhatIsFarFromDataEmpty) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(predict(folder, "--grid bbox:-20,10,10,60:2 --mask ocean --out ocean.nc --quiet").status, 0);
+  expect_python(folder, "ocean.nc", R"(
+h = m.ssh.isel(time=0)
+assert np.isnan(h.sel(longitude=5, latitude=45, method='nearest'))     # France
+assert np.isfinite(h.sel(longitude=-15, latitude=45, method='nearest'))  # the Atlantic
+)");
+  ASSERT_EQ(predict(folder, "--grid bbox:-30,10,60,40:2 --mask data:200km --out near.nc --quiet").status, 0);
+  expect_python(folder, "near.nc", R"(
+h = m.ssh.isel(time=0)
+assert np.isnan(h.sel(longitude=55, latitude=35, method='nearest'))
+assert np.isfinite(h.sel(longitude=-25, latitude=35, method='nearest'))
+)");
+}
+
+TEST(PredictMap, TakesTheGridOfAnotherFile) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(predict(folder, "--grid bbox:-50,25,-10,55:2.5 --out first.nc --quiet").status, 0);
+  ASSERT_EQ(predict(folder, "--grid first.nc --out second.nc --quiet").status, 0);
+  expect_python(folder, "second.nc", "f = xr.open_dataset('first.nc')\nassert np.allclose(f.ssh, m.ssh) and (f.longitude == m.longitude).all()\n");
+}
+
+TEST(PredictMap, WarnsOfTimesFarOutsideTheObservations) {
+  const TemporaryFolder folder;
+  const FinishedRun run = predict(folder, "--grid bbox:-50,25,-10,55:5 --time 2020-04-01 --out map.nc");
+  EXPECT_EQ(run.status, 0);
+  EXPECT_TRUE(contains(run.err, "2020-04-01 lies 25")) << run.err;
+  EXPECT_TRUE(contains(run.err, "days after the last observation (2020-03-06")) << run.err;
+}
+
+TEST(PredictPoints, PutsColumnsBesideTheRows) {
+  const TemporaryFolder folder;
+  const FinishedRun run = predict(folder, fmt::format("--at '{}' --out out.csv", (small_run() / "points.csv").string()));
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "5 rows, 1 without a position or time")) << run.out;
+  std::istringstream lines(read_file(folder.path() / "out.csv"));
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(lines, line);) rows.push_back(line);
+  ASSERT_EQ(rows.size(), 6u);
+  EXPECT_EQ(rows[0], "name,lon,lat,time,ssh,ssh_uncertainty,ssh_total_uncertainty");
+  EXPECT_TRUE(rows[3].starts_with("\"C, with a comma\",-20,30,2020-03-04,")) << rows[3];
+  EXPECT_EQ(rows[4], "D,,30,2020-03-04,,,");
+  // The same as the library says.
+  const drift::FieldModel model = drift::load_field_model(small_run() / "model.safetensors");
+  const auto engine = drift::make_cpu_engine();
+  const std::vector<double> lon = {-30.0}, lat = {40.0}, time = {25629.0};  // 2020-03-03
+  const drift::FieldPrediction there = drift::predict_field(*engine, model, lon, lat, time);
+  const std::string numbers = rows[1].substr(std::string("A,-30,40,2020-03-03,").size());
+  EXPECT_NEAR(std::stod(numbers), there.mean[0], 1e-5);
+}
+
+TEST(PredictPoints, StreamsManyRowsAndCompressedOnes) {
+  const TemporaryFolder folder;
+  {
+    std::ofstream table(folder.path() / "many.csv");
+    table << "lat;lon\n";
+    for (int i = 0; i < 30000; ++i) table << 25 + i % 30 << ";" << -50 + i % 40 << "\n";
+  }
+  ASSERT_EQ(run_shell(folder.path(), "gzip -k many.csv").status, 0);
+  ASSERT_EQ(predict(folder, "--at many.csv --time 2020-03-03 --out plain.csv --quiet").status, 0);
+  ASSERT_EQ(predict(folder, "--at many.csv.gz --time 2020-03-03 --out packed.csv --quiet --threads 1").status, 0);
+  const std::string plain = read_file(folder.path() / "plain.csv");
+  EXPECT_EQ(std::count(plain.begin(), plain.end(), '\n'), 30001);
+  EXPECT_TRUE(plain == read_file(folder.path() / "packed.csv"));
+  EXPECT_TRUE(plain.starts_with("lat;lon;ssh;")) << plain.substr(0, 60);
+}
+
+TEST(PredictPoints, AsksForATimeWhereTheTableHasNone) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "p.csv") << "lon,lat\n-30,40\n";
+  const FinishedRun run = predict(folder, "--at p.csv --out out.csv");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_TRUE(contains(run.err, "--time")) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "out.csv"));
+}
+
+TEST(Score, PrintsScoresAndJson) {
+  const std::string line = fmt::format("drift score '{}' '{}' ", (small_run() / "model.safetensors").string(), (small_run() / "tracks.nc").string());
+  const FinishedRun text = run_shell(small_run(), line);
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_TRUE(contains(text.out, "RMSE")) << text.out;
+  EXPECT_TRUE(contains(text.out, "Sentinel-3B")) << text.out;
+  const json scores = json::parse(run_shell(small_run(), line + "--json").out);
+  EXPECT_LT(scores["rmse"].get<double>(), 0.2);
+  EXPECT_EQ(scores["platforms"].size(), 3u);
+}
+
+TEST(Inspect, TellsWhatIsInTheFiles) {
+  const FinishedRun text = run_shell(small_run(), "drift inspect tracks.nc --value ssh");
+  ASSERT_EQ(text.status, 0) << text.err;
+  for (const char* said : {"value      ssh [m]  Sea surface height", "2020-03-01", "platform   CryoSat-2", "tracks", "median", "####"}) {
+    EXPECT_TRUE(contains(text.out, said)) << said << " is not in\n" << text.out;
+  }
+  const json report = json::parse(run_shell(small_run(), "drift inspect tracks.nc --value ssh --json --valid 0:9 --from 2020-03-03").out);
+  EXPECT_EQ(report["roles"]["track"], "track");
+  EXPECT_GT(report["rows"], report["kept"]);
+  EXPECT_GE(report["quantiles"][0], 0.0);
+  std::size_t rejected = 0;
+  for (const auto& [reason, count] : report["rejected"].items()) rejected += count.get<std::size_t>();
+  EXPECT_EQ(rejected + report["kept"].get<std::size_t>(), report["rows"].get<std::size_t>());
+}
+
+TEST(Completion, OffersVerbsOptionsAndFiles) {
+  const TemporaryFolder folder;
+  const auto complete = [&](const std::string& words, int at) {
+    return run_shell(folder.path(), fmt::format("source <(drift completion bash); COMP_WORDS=(drift {}); COMP_CWORD={}; _drift; echo \"${{COMPREPLY[@]}}\"", words, at)).out;
+  };
+  EXPECT_EQ(complete("fi", 1), "fit\n");
+  EXPECT_EQ(complete("bench tr", 2), "train\n");
+  EXPECT_TRUE(contains(complete("fit --ep", 2), "--epochs"));
+  EXPECT_TRUE(contains(complete("predict x --gr", 3), "--gradient"));
+  EXPECT_EQ(complete("fit obs", 2), "\n");  // left to the shell: file names
+}
+
+}  // namespace

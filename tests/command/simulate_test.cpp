@@ -1,0 +1,164 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "drift/field_file.h"
+#include "drift/read_observations.h"
+#include "run_command.h"
+
+namespace {
+
+using nlohmann::json;
+
+drift::Reading read(const TemporaryFolder& folder, const std::string& name) {
+  return drift::read_observations({(folder.path() / name).string()});
+}
+
+// A truth of 30 + day at every place, on three days from 2020-01-01 (25567) on, without the part north of 60 N.
+void write_truth(const std::filesystem::path& path) {
+  drift::FieldFileOptions options = {.grid = drift::parse_grid("global:10"),
+                                     .time_days = {25567.0, 25568.0, 25569.0},
+                                     .layers = {{.info = {"zos", "Sea surface height", "sea_surface_height_above_geoid", "m"}}}};
+  drift::FieldFileWriter writer(path, options);
+  std::vector<float> values(options.grid.size());
+  for (std::size_t time = 0; time < 3; ++time) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const bool known = options.grid.y.at(i / options.grid.x.count) < 60.0;
+      values[i] = known ? 30.0f + static_cast<float>(time) : std::nanf("");
+    }
+    writer.write(0, time, 0, values);
+  }
+  writer.finish();
+}
+
+TEST(Simulate, WritesObservationsThatDriftReadsWithoutBeingTold) {
+  const TemporaryFolder folder;
+  const FinishedRun run = run_shell(folder.path(), "drift simulate --out tracks.nc --truth geoid --observations 3000 --days 2 "
+                                                   "--bbox -50,25,-10,55 --noise 0.05 --json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  const json result = json::parse(run.out);
+  const auto [observations, report] = read(folder, "tracks.nc");
+  EXPECT_EQ(observations.size(), result["observations"]);
+  EXPECT_NEAR(static_cast<double>(observations.size()), 3000.0, 150.0);
+  EXPECT_EQ(report.value.name, "geoid_height");
+  EXPECT_EQ(report.value.unit, "m");
+  EXPECT_TRUE(report.calendar_time);
+  EXPECT_EQ(report.tracks, result["tracks"]);
+  EXPECT_EQ(observations.platform_names.size(), 3u);
+  ASSERT_EQ(observations.sigma.size(), observations.size());
+  EXPECT_EQ(observations.sigma[0], 0.05f);
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    EXPECT_TRUE(observations.lon_deg[i] >= -50.0 && observations.lon_deg[i] <= -10.0);
+    EXPECT_TRUE(observations.lat_deg[i] >= 25.0 && observations.lat_deg[i] <= 55.0);
+    EXPECT_TRUE(std::abs(observations.value[i]) < 110.0);
+  }
+}
+
+TEST(Simulate, ObservesAFileOverTheTimesItHas) {
+  const TemporaryFolder folder;
+  write_truth(folder.path() / "truth.nc");
+  const FinishedRun run = run_shell(folder.path(), "drift simulate --out tracks.nc --truth truth.nc --rate-hz 0.02 --noise 0 "
+                                                   "--platforms CryoSat-2,Sentinel-3A");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "observations of zos")) << run.out;
+  EXPECT_TRUE(contains(run.out, "2020-01-01 to 2020-01-03T12:00:00Z")) << run.out;
+  EXPECT_TRUE(contains(run.out, "left out: the truth has no value there")) << run.out;
+  const auto [observations, report] = read(folder, "tracks.nc");
+  EXPECT_EQ(report.value.standard_name, "sea_surface_height_above_geoid");
+  EXPECT_EQ(observations.platform_names, (std::vector<std::string>{"CryoSat-2", "Sentinel-3A"}));
+  EXPECT_TRUE(observations.sigma.empty()) << "no noise, no error";
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    EXPECT_LT(observations.lat_deg[i], 60.0);
+    EXPECT_NEAR(observations.value[i], 30.0 + std::min(2.0, observations.time_days[i] - 25567.0), 1e-5);
+  }
+}
+
+TEST(Simulate, GivesTheSameFileForTheSameSeed) {
+  const TemporaryFolder folder;
+  const std::string line = "drift simulate --observations 500 --days 1 --quiet";
+  for (const char* more : {"--out a.nc --threads 1", "--out b.nc --threads 2", "--out c.nc --seed 2"}) {
+    const FinishedRun run = run_shell(folder.path(), fmt::format("{} {}", line, more));
+    EXPECT_EQ(run.status, 0) << run.err;
+    EXPECT_EQ(run.out, "") << "quiet";
+  }
+  EXPECT_EQ(read(folder, "a.nc").observations.value, read(folder, "b.nc").observations.value);
+  EXPECT_NE(read(folder, "a.nc").observations.value, read(folder, "c.nc").observations.value);
+}
+
+TEST(Simulate, AddsOutliersWhenAsked) {
+  const TemporaryFolder folder;
+  const FinishedRun run = run_shell(folder.path(), "drift simulate --out t.nc --observations 2000 --days 1 --noise 0.01 "
+                                                   "--outliers 0.1 --outlier-size 1000 --json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto [observations, report] = read(folder, "t.nc");
+  const auto large = std::count_if(observations.value.begin(), observations.value.end(), [](double v) { return std::abs(v) > 50.0; });
+  EXPECT_NEAR(static_cast<double>(large), 0.1 * 2000.0, 60.0);  // 4 % of them happen to be small; four sd of the rest is 54
+}
+
+TEST(Simulate, WritesWhatXarrayUsersExpect) {
+  const std::string python = python_with_xarray();
+  if (python.empty()) GTEST_SKIP() << "no python3 with xarray and netCDF4: apt-get install python3-xarray python3-netcdf4";
+  const TemporaryFolder folder;
+  ASSERT_EQ(run_shell(folder.path(), "drift simulate --out t.nc --truth geoid --observations 500 --start 2020-03-01 --days 1").status, 0);
+  std::ofstream(folder.path() / "check.py") << R"(
+import numpy as np, xarray as xr
+t = xr.open_dataset('t.nc')
+assert t.time.dtype.kind == 'M' and str(t.time.values.min()) >= '2020-03-01T00:00', t.time
+assert str(t.time.values.max()) < '2020-03-02T00:00', t.time
+assert t.geoid_height.dims == ('obs',) and np.isfinite(t.geoid_height).all()
+assert set(t.geoid_height.coords) >= {'time', 'latitude', 'longitude'}, t.geoid_height.coords
+assert t.platform.attrs['flag_meanings'].split() == ['Sentinel-3A', 'Sentinel-3B', 'CryoSat-2']
+assert t.attrs['Conventions'] == 'CF-1.8, ACDD-1.3' and t.attrs['featureType'] == 'point'
+)";
+  const FinishedRun check = run_shell(folder.path(), python + " check.py");
+  EXPECT_EQ(check.status, 0) << check.err;
+}
+
+// One line on stderr, nothing on stdout, no file.
+void expect_failure(int status, const std::string& arguments, const std::string& message) {
+  const TemporaryFolder folder;
+  const FinishedRun run = run_shell(folder.path(), "drift simulate " + arguments);
+  EXPECT_EQ(run.status, status) << arguments << run.err;
+  EXPECT_EQ(run.out, "") << arguments;
+  EXPECT_TRUE(contains(run.err, message)) << arguments << ": " << run.err;
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "t.nc")) << arguments;
+}
+
+TEST(Simulate, RefusesWhatCannotBeInOneSentence) {
+  expect_failure(2, "--truth geoid", "--out is required");
+  expect_failure(2, "--out t.nc --days 0", "--days: '0' is not a number greater than zero");
+  expect_failure(2, "--out t.nc --noise -1", "--noise");
+  expect_failure(2, "--out t.nc --outliers 2 --outlier-size 1", "--outliers: '2' is not a number from 0 to 1");
+  expect_failure(2, "--out t.nc --outliers 0.1", "--outlier-size");
+  expect_failure(2, "--out t.nc --rate-hz 1 --observations 10", "--rate-hz");
+  expect_failure(2, "--out t.nc --start soon", "--start: 'soon'");
+  expect_failure(2, "--out t.nc --bbox 1,2,3", "--bbox: '1,2,3' is not four numbers");
+  expect_failure(2, "--out t.nc --bbox 0,50,10,40", "southern latitude is 50");
+  expect_failure(2, "--out t.nc --bbox 0,89,10,90 --days 1", "no platform flies over the --bbox");
+  expect_failure(2, "--out t.nc --platforms Jason-3", "'Jason-3'; known are Sentinel-3A");
+  expect_failure(2, "--out t.nc --truth geiod", "did you mean 'geoid'?");
+  expect_failure(2, "--out t.nc --variable zos", "--variable is for a truth from a file");
+  expect_failure(2, "--out t.nc --days 1e9", "at most 4e9");
+}
+
+TEST(Simulate, FailsAtOnceWhereItCannotReadOrWrite) {
+  expect_failure(1, "--out nowhere/t.nc", "there is no folder nowhere");
+  expect_failure(1, "--out t.nc --truth gone.nc", "gone.nc");
+}
+
+TEST(Simulate, SaysThatTheTruthIsKnownAtOtherTimesOnly) {
+  const TemporaryFolder folder;
+  write_truth(folder.path() / "truth.nc");
+  const FinishedRun run = run_shell(folder.path(), "drift simulate --out t.nc --truth truth.nc --start 2021-01-01 --rate-hz 0.01");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_TRUE(contains(run.err, "the truth is known from 2019-12-31T12:00:00Z to 2020-01-03T12:00:00Z only")) << run.err;
+  EXPECT_TRUE(contains(run.err, "has a value at none of")) << run.err;
+}
+
+}  // namespace
