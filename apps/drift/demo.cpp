@@ -139,6 +139,7 @@ class Demo {
     double time = 0.0;
     drift::parse_iso_time(kMapTime, time);
     map.time_days = {time};
+    map.mask = drift::parse_mask("data:100km");  // the edges, and the pole that no satellite sees
     map.command = "drift demo";
     drift::predict_map(*engine_, result_.model, map, file("map.nc"));
   }

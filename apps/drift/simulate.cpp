@@ -88,8 +88,10 @@ class Simulate {
     if (observations_.size() == 0) fail_without_observations();
     if (verb_.noise_sd > 0.0) observations_.sigma.assign(observations_.size(), static_cast<float>(verb_.noise_sd));
     drift::write_track_file(verb_.out, observations_, truth_.info, {.attributes = attributes()});
-    if (verb_.json) print_json();
-    else if (!verb_.quiet) print_text();
+    if (verb_.json)
+      print_json();
+    else if (!verb_.quiet)
+      print_text();
   }
 
  private:
@@ -136,7 +138,8 @@ class Simulate {
   std::string noise_text() const {
     std::string text = fmt::format("noise of {:g}{}", verb_.noise_sd, unit());
     if (verb_.outlier_share > 0.0) {
-      text += fmt::format(", {} outliers of {:g}{} more", grouped(static_cast<double>(report_.outliers)), verb_.outlier_sd, unit());
+      text +=
+          fmt::format(", {} outliers of {:g}{} more", grouped(static_cast<double>(report_.outliers)), verb_.outlier_sd, unit());
     }
     return text;
   }
@@ -199,23 +202,33 @@ CLI::Validator share() {
 
 void add_simulate(CLI::App& app) {
   auto options = std::make_shared<SimulateVerb>();
-  CLI::App* verb = app.add_subcommand("simulate", "Observations along the tracks of Sentinel-3A, Sentinel-3B and CryoSat-2, of a known truth");
-  verb->footer("drift simulate --out tracks.nc --truth geoid --bbox -50,25,-10,55\n"
-               "drift simulate --out tracks.nc --truth model.nc --variable zos --platforms Sentinel-3A,CryoSat-2 --days 30");
-  const auto add = [&](const char* name, auto& value, const std::string& help) { return verb->add_option(name, value, help)->type_name(""); };
+  CLI::App* verb =
+      app.add_subcommand("simulate", "Observations along the tracks of Sentinel-3A, Sentinel-3B and CryoSat-2, of a known truth");
+  verb->footer(
+      "drift simulate --out tracks.nc --truth geoid --bbox -50,25,-10,55\n"
+      "drift simulate --out tracks.nc --truth model.nc --variable zos --platforms Sentinel-3A,CryoSat-2 --days 30");
+  const auto add = [&](const char* name, auto& value, const std::string& help) {
+    return verb->add_option(name, value, help)->type_name("");
+  };
   add("--out", options->out, "The observations (NetCDF)")->required();
-  add("--truth", options->truth, "A CF NetCDF file of a field on a grid; geoid: EGM96, in m; synthetic: a made-up field [synthetic]");
+  add("--truth", options->truth,
+      "A CF NetCDF file of a field on a grid; geoid: EGM96, in m; synthetic: a made-up field [synthetic]");
   add("--variable", options->variable, "Of the file [its only one on a grid]");
-  add("--platforms", options->platforms, fmt::format("Which satellites [{}]", fmt::join(drift::simulated_platforms(), ",")))->delimiter(',');
-  add("--start", options->start, fmt::format("Time of the first observation (ISO 8601, UTC) [{}, or when the truth begins]", kStart));
+  add("--platforms", options->platforms, fmt::format("Which satellites [{}]", fmt::join(drift::simulated_platforms(), ",")))
+      ->delimiter(',');
+  add("--start", options->start,
+      fmt::format("Time of the first observation (ISO 8601, UTC) [{}, or when the truth begins]", kStart));
   add("--days", options->days, fmt::format("How long [{:g}, or as long as the truth lasts]", kDays))->check(positive_number());
-  CLI::Option* rate = add("--rate-hz", options->rate_hz, fmt::format("Observations a second and satellite [{:g}]", kRateHz))->check(positive_number());
+  CLI::Option* rate = add("--rate-hz", options->rate_hz, fmt::format("Observations a second and satellite [{:g}]", kRateHz))
+                          ->check(positive_number());
   add("--observations", options->observations, "How many in all, about, in place of --rate-hz")
       ->check(whole_number(1, 4'000'000'000))
       ->excludes(rate);
   add("--noise", options->noise_sd, "Standard deviation of the noise, in the truth's unit [0.01]")->check(non_negative_number());
-  CLI::Option* outliers = add("--outliers", options->outlier_share, "Share of observations with one more, large error, 0 to 1 [0]")->check(share());
-  CLI::Option* size = add("--outlier-size", options->outlier_sd, "Standard deviation of that error, in the truth's unit")->check(positive_number());
+  CLI::Option* outliers =
+      add("--outliers", options->outlier_share, "Share of observations with one more, large error, 0 to 1 [0]")->check(share());
+  CLI::Option* size = add("--outlier-size", options->outlier_sd, "Standard deviation of that error, in the truth's unit")
+                          ->check(positive_number());
   outliers->needs(size);
   size->needs(outliers);
   add("--bbox", options->bbox, "Only in this box: LON0,LAT0,LON1,LAT1 in degrees; LON0 > LON1: over the date line [everywhere]");

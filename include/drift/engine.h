@@ -26,8 +26,8 @@ struct TrainingSet {
 // stopped, saved and taken up again with the same result to the bit.
 struct MemberProgress {
   std::uint64_t step = 0;      // steps taken
-  std::vector<float> moment1;  // [parameters] Adam's first moment; for Muon's matrices, the momentum
-  std::vector<float> moment2;  // [parameters] Adam's second moment; unused entries stay zero
+  std::vector<float> moment1;  // [parameters, then log_sd] Adam's first moment; for Muon's matrices, the momentum
+  std::vector<float> moment2;  // [parameters, then log_sd] Adam's second moment; unused entries stay zero
   std::vector<float> losses;   // [step] of each step taken so far, weight decay not counted
 };
 struct TrainingState {
@@ -60,7 +60,8 @@ class Engine {
 
   virtual std::string name() const = 0;  // "cpu" or "cuda"
 
-  // Takes every member to `until_step` (at most the recipe's total). Returns early, each member at the end of a step, when stop
+  // Members with variational weights (Member::log_sd) are trained as such: the means and the log sds follow the evidence lower
+  // bound (src/train/variational.h). Takes every member to `until_step` (at most the recipe's total). Returns early, each member at the end of a step, when stop
   // is asked for. Throws Error naming member, step and rate when a loss is not finite.
   virtual void advance(Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
                        std::uint64_t until_step, const TrainControl& control) = 0;
@@ -71,7 +72,14 @@ class Engine {
   // d mean_o / d coordinate_i, analytically: gradient [n, outputs * coordinates], an output's row of coordinates side by side.
   // On the sphere the three spatial entries are the gradient along the sphere (tangent to it), per radian.
   virtual void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient) = 0;
+
+  // What the last trained matrix of a member is multiplied by, its scale included: f = inputs . matrix. [n, head_input_count]
+  virtual void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates,
+                           MatrixView<float> inputs) = 0;
 };
+
+// Inputs of the last trained matrix: the head's 2B, or the last layer's H features where there is no head.
+std::size_t head_input_count(const NetworkSpec& spec);
 
 struct EngineOptions {
   int threads = 0;  // 0: one for each core this process may use

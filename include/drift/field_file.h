@@ -30,8 +30,9 @@ struct FieldFileOptions {
   std::map<std::string, std::string> attributes = {};  // of the file: title, summary, source, history, ... (ACDD)
 };
 
-// Writes a CF-1.8 / ACDD-1.3 NetCDF-4 file, compressed and chunked, block by block, so that a map of any size takes little memory.
-// The file appears under its name when finish() succeeds, not before; without it nothing is left. Throws Error with the path.
+// Writes a CF-1.8 / ACDD-1.3 NetCDF-4 file, compressed and chunked, block by block, so that a map of any size takes little
+// memory. The file appears under its name when finish() succeeds, not before; without it nothing is left. Throws Error with the
+// path.
 class FieldFileWriter {
  public:
   FieldFileWriter(const std::filesystem::path& path, const FieldFileOptions& options);

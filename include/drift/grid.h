@@ -40,8 +40,8 @@ struct Grid {
 Grid parse_grid(const std::string& text);
 
 // Longitudes and latitudes of the points first, first + 1, ... as many as the spans hold: any block by itself, from any thread.
-// Longitudes are the axis's own on a longitude-latitude grid (so are x and y on a plane of no CRS), else in [-180, 180]; both NaN where the plane has no position
-// (the corners of a polar map).
+// Longitudes are the axis's own on a longitude-latitude grid (so are x and y on a plane of no CRS), else in [-180, 180]; both NaN
+// where the plane has no position (the corners of a polar map).
 void grid_positions(const Grid& grid, std::size_t first, std::span<double> lon_deg, std::span<double> lat_deg);
 
 }  // namespace drift

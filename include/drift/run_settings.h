@@ -35,8 +35,10 @@ struct DomainSettings {
 };
 
 struct SplitSettings {
-  std::string method = "auto";  // auto, none, random, track
-  double held_out = 0.1;        // share of the observations
+  std::string method = "auto";         // auto, none, random, track, platform, time, block
+  double held_out = 0.1;               // share of the observations
+  std::vector<std::string> platforms;  // held out, where the method is platform
+  double block = 500.0;                // side of a block: km, or the unit of x and y
 };
 
 struct ModelSettings {

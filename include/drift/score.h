@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "drift/matrix_view.h"
+
 namespace drift {
 
 // Scores of a Gaussian forecast N(mean, sd^2) of a number y: the lower the better for all but coverage.
@@ -13,8 +15,15 @@ namespace drift {
 // Continuous ranked probability score, in units of y; |y - mean| for sd = 0.
 double gaussian_crps(double y, double mean, double sd);
 
-// Negative logarithm of the forecast's density at y; sd > 0.
+// Negative logarithm of the forecast's density at y; sd > 0. With y the noise-free truth and sd the field's this is the NLL, with y
+// an observation and sd that of field and noise together the NLPD.
 double gaussian_nll(double y, double mean, double sd);
+
+// Score of the interval [low, high] of probability 1 - alpha: its width, and 2 / alpha times what it misses y by.
+double interval_score(double y, double low, double high, double alpha);
+
+// The quantile of the standard normal distribution, 0 < p < 1, to full precision.
+double normal_quantile(double p);
 
 // The same over many forecasts: means over the spans, which must be equally long and not empty (UsageError). A standard deviation
 // that is negative or not a number is a UsageError that names its place; so is zero where the score has no value for it.
@@ -22,26 +31,61 @@ double rmse(std::span<const double> y, std::span<const double> mean);
 double mean_absolute_error(std::span<const double> y, std::span<const double> mean);
 double mean_crps(std::span<const double> y, std::span<const double> mean, std::span<const double> sd);
 double mean_nll(std::span<const double> y, std::span<const double> mean, std::span<const double> sd);
+double mean_interval_score(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double alpha);
 
 // The share of y inside the forecast's central interval of probability `level` (0, 1): near `level` when the sd is honest.
 double coverage(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double level);
 
+// Scores of a forecast that is known by draws [draws, n] alone.
+
+// Empirical CRPS of draws of one number: mean |x - y| less half the mean |x - x'| over all pairs of different draws, which makes it
+// unbiased; |x - y| for one draw.
+double empirical_crps(double y, std::span<const double> draws);
+double mean_empirical_crps(std::span<const double> y, MatrixView<const float> draws);
+
+// How observations scatter about the field.
+struct Likelihood {
+  enum class Kind {
+    gaussian,
+    huber,  // Gaussian in the middle, exponential beyond `threshold` standard deviations: for data with outliers
+  };
+  Kind kind = Kind::gaussian;
+  double sd = 1.0;           // > 0, of the Gaussian (part)
+  double threshold = 1.345;  // > 0
+};
+// log p(y | field = f).
+double log_likelihood(const Likelihood& likelihood, double y, double f);
+
+// Negative log predictive density of the mixture of the draws, -log mean_j p(y | f_j), and its upper bound by Jensen's inequality,
+// -mean_j log p(y | f_j), which is what training minimises; means over y.
+double ensemble_nlpd(std::span<const double> y, MatrixView<const float> draws, const Likelihood& likelihood);
+double ensemble_nlpd_bound(std::span<const double> y, MatrixView<const float> draws, const Likelihood& likelihood);
+
 // All of them at once. Those that need a spread are absent without one.
 struct Scores {
-  struct Coverage {
-    double level;  // probability of the interval
-    double share;  // of y inside
+  struct Interval {
+    double level;       // probability of the interval
+    double share;       // of y inside: the coverage
+    double mean_width;  // in units of y
   };
   std::size_t count = 0;
   double bias = 0.0;  // mean of forecast less y
   double rmse = 0.0;
   double mae = 0.0;
-  std::optional<double> crps, nll, mean_sd;
-  std::vector<Coverage> coverage = {};  // at 50, 80, 90, 95 and 99 %
+  double rmae = 0.0;  // root of the mean absolute error, which is what the paper calls RMAE
+  std::optional<double> crps, nll, interval_score95, mean_sd;
+  std::vector<Interval> intervals = {};    // at 50, 80, 90, 95 and 99 %
+  std::vector<Interval> reliability = {};  // at 5, 10, ... 95 %: the reliability curve
 };
 Scores score_forecast(std::span<const double> y, std::span<const double> mean, std::span<const double> sd);  // sd may be empty
 
-// An object: count, bias, rmse, mae, crps, nll, mean_sd, coverage50 ... coverage99; null where absent.
+// The same where the forecast gives a central interval [low, high] of probability `level` and a mean: its sd is that of a Gaussian
+// with that interval's width, but coverage and score at that level are those of the interval itself.
+Scores score_intervals(std::span<const double> y, std::span<const double> mean, std::span<const double> low,
+                       std::span<const double> high, double level);
+
+// An object: count, bias, rmse, mae, rmae, crps, nll, interval_score95, mean_sd, coverage50 ... coverage99, width50 ... width99 and
+// reliability, an array of [level, share]; null where absent.
 std::string to_json(const Scores& scores);
 
 }  // namespace drift

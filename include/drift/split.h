@@ -2,8 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
+
+#include "drift/observations.h"
 
 namespace drift {
 
@@ -13,12 +17,31 @@ struct Split {
   std::vector<std::size_t> held_out;
 };
 
-// Keeps `held_out_share` [0, 1) of `count` observations aside, drawn at random (so they lie on the same tracks as the others).
-// Same arguments, same split.
-Split split_at_random(std::size_t count, double held_out_share, std::uint64_t seed);
+// What is kept aside together.
+enum class SplitMethod {
+  random,    // single observations: they lie on the same tracks as the others, so that scores flatter
+  track,     // whole tracks
+  platform,  // whole platforms, named or drawn
+  time,      // the last in time
+  block,     // whole squares of the map
+};
 
-// Keeps whole tracks aside, drawn at random until they hold `held_out_share` of the observations, or as near to it as the last
-// track allows: a track is never in both lists. Same arguments, same split.
+struct SplitOptions {
+  SplitMethod method = SplitMethod::random;
+  double held_out = 0.1;  // [0, 1), share of the observations
+  std::uint64_t seed = 1;
+  std::vector<std::string> platforms = {};  // platform: these are held out, whatever their share; none: drawn
+  double block = 500.0;                     // block: side of a square, > 0, in km (on a plane in the unit of x and y)
+  bool on_plane = false;                    // positions are x and y
+};
+
+// Keeps `held_out` of the observations (of these rows alone, where rows are given: a split within a split) aside. Groups are drawn
+// at random until they hold the share, or as near to it as the last one allows: a group is never in both lists. Same arguments,
+// same split. Throws UsageError where the observations lack what the method needs, or the method would leave nothing to train on.
+Split split_observations(const Observations& observations, const SplitOptions& options,
+                         std::optional<std::span<const std::size_t>> rows = {});
+
+Split split_at_random(std::size_t count, double held_out_share, std::uint64_t seed);
 Split split_by_track(std::span<const std::int32_t> track, double held_out_share, std::uint64_t seed);
 
 }  // namespace drift

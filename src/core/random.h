@@ -23,6 +23,10 @@ enum class Purpose : std::uint16_t {
   simulation = 8,
   split = 9,
   signs = 10,  // of structured frequencies
+  tuning = 11,
+  dropout = 12,       // which features a training step leaves out
+  weight_noise = 13,  // of variational training
+  draws = 14,         // from a posterior, for prediction
 };
 
 struct RandomKey {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <netcdf.h>
 
 #include <algorithm>
 #include <cmath>
@@ -197,16 +198,24 @@ class LayoutFinder {
       find_named_platform(option);
       return;
     }
-    const NcVariable* const variable = finder_.first_of({"platform", "satellite", "mission"});
-    if (variable != nullptr && !variable->dimensions.empty()) {
-      layout_.platform = variable;
-      return;
-    }
+    const Names usual = {"platform", "satellite", "mission"};
+    const NcVariable* const variable = finder_.first_of(usual);
+    layout_.platform = variable != nullptr && !variable->dimensions.empty() ? variable : text_along_value(usual);
+    if (layout_.platform != nullptr) return;
     if (!layout_.along_track) return;  // a grid's attribute lists all that it was made from
     for (const char* attribute : {"platform", "mission_name", "mission", "platform_name", "satellite"}) {
       layout_.platform_name = file_.text(attribute).value_or("");
       if (!layout_.platform_name.empty()) return;
     }
+  }
+
+  const NcVariable* text_along_value(const Names& names) const {
+    for (const std::string_view name : names) {
+      const NcVariable* const variable = file_.find(std::string(name));
+      if (variable == nullptr || variable->is_number() || variable->dimensions.empty()) continue;
+      if (is_along(&value_, variable->dimensions.front())) return variable;
+    }
+    return nullptr;
   }
 
   // A variable, of numbers or of text with one more dimension for its letters; or an attribute of the file.
@@ -229,7 +238,7 @@ class LayoutFinder {
     } else {
       const Names usual = {"track", "pass", "pass_number"};
       const NcVariable* const found = finder_.first_of(preset_ != nullptr && !preset_->track.empty() ? preset_->track : usual);
-      const bool whole_numbers = found != nullptr && found->type != 5 && found->type != 6;  // NC_FLOAT, NC_DOUBLE
+      const bool whole_numbers = found != nullptr && found->type != NC_FLOAT && found->type != NC_DOUBLE;
       if (whole_numbers && !found->dimensions.empty()) layout_.track = found;
     }
     if (layout_.track != nullptr) {

@@ -233,8 +233,8 @@ class RowReader {
 
   [[noreturn]] void fail_order(std::size_t index, double time) const {
     throw Error(
-        fmt::format("{}: times run backwards: variable '{}' goes from {} to {} at index {}; is the file damaged? Set "
-                    "any_order to accept it",
+        fmt::format("{}: times run backwards: variable '{}' goes from {} to {} at index {}; is the file damaged? "
+                    "--any-order accepts it",
                     file_.path().string(), layout_.time->name, shown(last_time_), shown(time), index));
   }
 

@@ -15,8 +15,8 @@ struct RepeatOrbit {
   double inclination_deg;
   int revolutions;
   int nodal_days;
-  double node_lon_deg;  // where the plane's ascending node lies over the Earth at time zero
-  double phase_deg;     // how far past that node the satellite is then
+  double node_lon_deg;           // where the plane's ascending node lies over the Earth at time zero
+  double phase_deg;              // how far past that node the satellite is then
   bool sun_synchronous = false;  // manoeuvres keep the plane at its mean local time for good
 };
 

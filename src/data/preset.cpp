@@ -12,9 +12,8 @@
 namespace drift {
 namespace {
 
-// Names and habits as in the products' manuals:
-//   Copernicus Marine CMEMS-SL-PUM-008-032-068 and CMEMS-WAV-PUM-014-001; Sentinel-3 S3IPF.PDS.003.2 (SRAL level 2);
-//   CryoSat Ice NetCDF L2 Product Format Specification C2-RS-ACS-ESL-5265; Jason-3 Products Handbook SALP-MU-M-OP-16118-CN.
+// Names and habits of the products: Copernicus Marine level 3 sea level and waves, Sentinel-3 SRAL level 2, CryoSat-2 ice level 2,
+// Jason GDR (versions D to F).
 std::vector<PresetRow> make_table() {
   return {
       {.name = "cmems-l3-sla",

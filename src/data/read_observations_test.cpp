@@ -262,6 +262,21 @@ TEST(ReadNetcdf, PlatformsComeFromNumbersTextOrAttributes) {
   EXPECT_THAT(refusal({path}, {.roles = {.value = "ssh", .platform = "nam"}}), HasSubstr("nearest name is 'name'"));
 }
 
+TEST(ReadNetcdf, PlatformsOfTextAreKnownByTheirName) {
+  const ScratchFolder folder;
+  {
+    NcTestFile file(folder / "p.nc");
+    const int n = file.dimension("obs", 3);
+    file.variable("lon", NC_DOUBLE, {n}, {1, 2, 3});
+    file.variable("lat", NC_DOUBLE, {n}, {1, 2, 3});
+    file.variable("ssh", NC_DOUBLE, {n}, {1, 2, 3});
+    file.strings("platform", {n}, {"b", "a", "b"});
+  }
+  const Observations o = read_observations({(folder / "p.nc").string()}).observations;
+  EXPECT_THAT(o.platform_names, ElementsAre("b", "a"));
+  EXPECT_THAT(o.platform, ElementsAre(0, 1, 0));
+}
+
 TEST(ReadNetcdf, UnsignedAndValueRangesAreThoseOfTheConventions) {
   const ScratchFolder folder;
   {

@@ -225,8 +225,8 @@ double rate_for(std::size_t observations, const SimulateOptions& options) {
                                  options.days * kSecondsPerDay;
   }
   if (seconds == 0.0) {
-    throw UsageError(fmt::format("simulate: no platform flies over this {} in {:g} days", options.box ? "box" : "belt of latitudes",
-                                 options.days));
+    throw UsageError(fmt::format("simulate: no platform flies over this {} in {:g} days",
+                                 options.box ? "box" : "belt of latitudes", options.days));
   }
   return static_cast<double>(observations) / seconds;
 }

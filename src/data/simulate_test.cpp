@@ -125,7 +125,8 @@ TEST(Simulate, StaysInItsBox) {
   options.north_deg = 10.0;
   EXPECT_EQ(around, simulate(kZero, options).size());
   options.box = {0.0, -20.0, 180.0, 10.0};
-  EXPECT_NEAR(static_cast<double>(simulate(kZero, options).size()), 0.5 * static_cast<double>(around), 0.05 * static_cast<double>(around));
+  EXPECT_NEAR(static_cast<double>(simulate(kZero, options).size()), 0.5 * static_cast<double>(around),
+              0.05 * static_cast<double>(around));
 }
 
 TEST(Simulate, MeetsTheNumberInABoxWithinAFewPerCent) {
@@ -202,8 +203,15 @@ TEST(Simulate, RefusesWrongSettingsAndNamesThem) {
             std::string::npos);
   EXPECT_NE(message([](SimulateOptions& o) { o.outlier_share = 1.5; }).find("outlier_share is 1.5"), std::string::npos);
   EXPECT_NE(message([](SimulateOptions& o) { o.outlier_sd = 0.0; }).find("outlier_sd"), std::string::npos);
-  EXPECT_NE(message([](SimulateOptions& o) { o.box = {0.0, 50.0, 10.0, 40.0}; }).find("southern latitude is 50"), std::string::npos);
-  EXPECT_NE(message([](SimulateOptions& o) { o.days = 1e6; o.rate_hz = 1e3; }).find("at most 4e9"), std::string::npos);
+  EXPECT_NE(message([](SimulateOptions& o) {
+              o.box = {0.0, 50.0, 10.0, 40.0};
+            }).find("southern latitude is 50"),
+            std::string::npos);
+  EXPECT_NE(message([](SimulateOptions& o) {
+              o.days = 1e6;
+              o.rate_hz = 1e3;
+            }).find("at most 4e9"),
+            std::string::npos);
   EXPECT_NE(message([](SimulateOptions& o) { o.platforms = {"CryoSat-2", "CryoSat-2"}; }).find("given twice"), std::string::npos);
   EXPECT_THROW(rate_for(10, {.south_deg = 89.0}), UsageError);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "drift/error.h"
@@ -70,6 +71,93 @@ TEST(SplitByTrack, HoldsOutAboutTheShareAskedFor) {
 TEST(SplitByTrack, IsFixedByItsSeed) {
   EXPECT_EQ(split_by_track(forty_tracks(), 0.2, 1).held_out, split_by_track(forty_tracks(), 0.2, 1).held_out);
   EXPECT_NE(split_by_track(forty_tracks(), 0.2, 1).held_out, split_by_track(forty_tracks(), 0.2, 2).held_out);
+}
+
+// Three platforms over the globe for ten days.
+Observations some_observations() {
+  Observations o;
+  o.platform_names = {"A", "B", "C"};
+  for (int i = 0; i < 6000; ++i) {
+    o.lon_deg.push_back(-180.0 + std::fmod(37.7 * i, 360.0));
+    o.lat_deg.push_back(-80.0 + std::fmod(11.3 * i, 160.0));
+    o.time_days.push_back(i / 600.0);
+    o.value.push_back(i);
+    o.track.push_back(i / 50);
+    o.platform.push_back(static_cast<std::uint8_t>(i / 50 % 3));
+  }
+  return o;
+}
+
+// Every row of `rows` in exactly one list, and both ascending.
+void expect_partition(const Split& split, std::vector<std::size_t> rows) {
+  std::vector<std::size_t> all = split.training;
+  all.insert(all.end(), split.held_out.begin(), split.held_out.end());
+  EXPECT_TRUE(std::is_sorted(split.training.begin(), split.training.end()));
+  EXPECT_TRUE(std::is_sorted(split.held_out.begin(), split.held_out.end()));
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, rows);
+}
+
+TEST(SplitObservations, DividesTheRowsByEveryMethod) {
+  const Observations o = some_observations();
+  std::vector<std::size_t> rows(o.size()), some;
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  for (std::size_t row = 0; row < o.size(); row += 3) some.push_back(row);
+  for (const SplitMethod method : {SplitMethod::random, SplitMethod::track, SplitMethod::platform, SplitMethod::time, SplitMethod::block}) {
+    const SplitOptions options = {.method = method, .held_out = 0.3, .seed = 2};
+    expect_partition(split_observations(o, options), rows);
+    expect_partition(split_observations(o, options, some), some);  // within a split
+    EXPECT_EQ(split_observations(o, options).held_out, split_observations(o, options).held_out);
+    EXPECT_NEAR(static_cast<double>(split_observations(o, options).held_out.size()) / 6000.0, 0.3, method == SplitMethod::platform ? 0.31 : 0.02);
+  }
+}
+
+TEST(SplitObservations, KeepsGroupsTogetherWithinASplitToo) {
+  const Observations o = some_observations();
+  const Split outer = split_observations(o, {.method = SplitMethod::track, .held_out = 0.2, .seed = 1});
+  const Split inner = split_observations(o, {.method = SplitMethod::track, .held_out = 0.2, .seed = 2}, outer.training);
+  std::set<std::int32_t> trained, validated, held_out;
+  for (const std::size_t row : inner.training) trained.insert(o.track[row]);
+  for (const std::size_t row : inner.held_out) validated.insert(o.track[row]);
+  for (const std::size_t row : outer.held_out) held_out.insert(o.track[row]);
+  for (const std::int32_t track : validated) EXPECT_FALSE(trained.contains(track) || held_out.contains(track));
+  EXPECT_EQ(trained.size() + validated.size() + held_out.size(), 120u);
+}
+
+TEST(SplitObservations, HoldsOutTheNamedPlatforms) {
+  const Observations o = some_observations();
+  const Split split = split_observations(o, {.method = SplitMethod::platform, .platforms = {"B"}});
+  for (const std::size_t row : split.held_out) EXPECT_EQ(o.platform[row], 1);
+  EXPECT_EQ(split.held_out.size(), 2000u);
+  EXPECT_THROW(split_observations(o, {.method = SplitMethod::platform, .platforms = {"D"}}), UsageError);
+}
+
+TEST(SplitObservations, HoldsOutTheLastInTime) {
+  const Observations o = some_observations();
+  const Split split = split_observations(o, {.method = SplitMethod::time, .held_out = 0.25});
+  EXPECT_EQ(split.held_out.size(), 1500u);
+  EXPECT_LT(o.time_days[split.training.back()], o.time_days[split.held_out.front()]);
+}
+
+TEST(SplitObservations, HoldsOutWholeSquaresAcrossTheDateLine) {
+  Observations o;
+  for (int i = 0; i < 200; ++i) {
+    o.lon_deg.push_back(i % 2 == 0 ? 180.0 : -180.0);  // the same place, written twice
+    o.lat_deg.push_back(-79.0 + 0.8 * (i / 2));
+    o.value.push_back(i);
+  }
+  const Split split = split_observations(o, {.method = SplitMethod::block, .held_out = 0.3, .seed = 3, .block = 300.0});
+  const std::set<std::size_t> aside(split.held_out.begin(), split.held_out.end());
+  for (std::size_t i = 0; i < 200; i += 2) EXPECT_EQ(aside.contains(i), aside.contains(i + 1)) << i;
+}
+
+TEST(SplitObservations, RefusesWhatTheObservationsLack) {
+  Observations o = some_observations();
+  o.track.clear();
+  o.time_days.clear();
+  EXPECT_THROW(split_observations(o, {.method = SplitMethod::track}), UsageError);
+  EXPECT_THROW(split_observations(o, {.method = SplitMethod::time}), UsageError);
+  EXPECT_THROW(split_observations(o, {.method = SplitMethod::platform, .platforms = {"A", "B", "C"}}), UsageError);
 }
 
 }  // namespace

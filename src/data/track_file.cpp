@@ -35,8 +35,8 @@ void check_columns(const Observations& observations) {
                       std::isfinite(observations.value[i]);
     if (!good) throw UsageError(fmt::format("track file: observation {} has a number that is not finite", i));
     if (!observations.platform.empty() && observations.platform[i] >= observations.platform_names.size()) {
-      throw UsageError(fmt::format("track file: observation {} is of platform {}, but {} have a name", i, observations.platform[i],
-                                   observations.platform_names.size()));
+      throw UsageError(fmt::format("track file: observation {} is of platform {}, but {} have a name", i,
+                                   observations.platform[i], observations.platform_names.size()));
     }
   }
 }
@@ -53,7 +53,7 @@ class TrackFile {
             const TrackFileOptions& options)
       : observations_(observations), value_(value), options_(options), writer_(path) {
     constexpr std::size_t kBytesEach = 4 * sizeof(double) + sizeof(float) + sizeof(std::int32_t) + sizeof(std::int16_t);
-    constexpr std::size_t kHeaders = 1024 * 1024;
+    constexpr std::size_t kHeaders = 1u << 20;
     writer_.reserve(kBytesEach * (observations.size() + kChunk) + kHeaders);
     obs_ = writer_.dimension("obs", observations.size());
   }
@@ -109,8 +109,8 @@ class TrackFile {
   void write_values() {
     const std::string name = value_.name.empty() ? "value" : value_.name;
     const std::string sigma = observations_.sigma.empty() ? "" : name + "_uncertainty";
-    const std::string coordinates = fmt::format("{}{}", observations_.time_days.empty() ? "" : "time ",
-                                                options_.on_plane ? "y x" : "latitude longitude");
+    const std::string coordinates =
+        fmt::format("{}{}", observations_.time_days.empty() ? "" : "time ", options_.on_plane ? "y x" : "latitude longitude");
     const std::string long_name = value_.long_name.empty() ? name : value_.long_name;
     fill(define(name, NC_DOUBLE,
                 {{"standard_name", value_.standard_name},

@@ -72,7 +72,8 @@ TEST(TrackFile, LeavesOutWhatTheDataDoNotHave) {
 TEST(TrackFile, KeepsAPlaneAndTimesOfNoCalendar) {
   const ScratchFolder folder;
   const Observations written = some(10);
-  write_track_file(folder / "obs.nc", written, {.name = "v", .unit = "K"}, {.calendar_time = false, .on_plane = true, .plane_unit = "mm"});
+  write_track_file(folder / "obs.nc", written, {.name = "v", .unit = "K"},
+                   {.calendar_time = false, .on_plane = true, .plane_unit = "mm"});
   const auto [read, report] = read_observations({(folder / "obs.nc").string()});
   EXPECT_EQ(read.lon_deg, written.lon_deg);
   EXPECT_EQ(read.time_days, written.time_days);

@@ -19,7 +19,7 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kBlock = 4096;                           // points at a time
+constexpr std::size_t kBlock = 4096;                         // points at a time
 constexpr std::size_t kCacheBytes = std::size_t{512} << 20;  // of slices kept
 constexpr std::size_t kFewestSlices = 4;
 
@@ -32,7 +32,9 @@ struct Moment {
 class GridTruth {
  public:
   GridTruth(const std::filesystem::path& path, const std::string& variable)
-      : file_(path), gridded_(find_gridded(file_, variable)), packing_(file_.packing(*gridded_.variable)),
+      : file_(path),
+        gridded_(find_gridded(file_, variable)),
+        packing_(file_.packing(*gridded_.variable)),
         stencils_(make_stencil_finder(gridded_)) {}
 
   const VariableInfo& info() const { return gridded_.info; }

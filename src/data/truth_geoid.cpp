@@ -26,8 +26,9 @@ class Geoid {
     double height = 0.0;
     if (shift_) heights(std::vector<UnitVector>{{1.0, 0.0, 0.0}}, std::span(&height, 1));
     if (!shift_ || !std::isfinite(height)) {
-      throw Error("the geoid needs the grid egm96_15.gtx, which PROJ does not find; install PROJ's data (Debian: proj-data) or set "
-                  "PROJ_DATA to the folder that holds it");
+      throw Error(
+          "the geoid needs the grid egm96_15.gtx, which PROJ does not find; install PROJ's data (Debian: proj-data) or set "
+          "PROJ_DATA to the folder that holds it");
     }
   }
 

@@ -48,7 +48,8 @@ Grid grid_of(const NcReader& file, const NcVariable& variable) {
   const GriddedVariable gridded = find_gridded(file, variable.name);
   Grid grid = {.name = "file:" + file.path().string(), .crs = {}, .x = {}, .y = {}};
   switch (gridded.kind) {
-    case GriddedKind::curvilinear: refuse(file, fmt::format("'{}' has two-dimensional longitudes and latitudes", variable.name));
+    case GriddedKind::curvilinear:
+      refuse(file, fmt::format("'{}' has two-dimensional longitudes and latitudes", variable.name));
     case GriddedKind::geographic:
       grid.x = {.name = "longitude", .unit = "degrees_east"};
       grid.y = {.name = "latitude", .unit = "degrees_north"};
@@ -66,7 +67,8 @@ Grid grid_of(const NcReader& file, const NcVariable& variable) {
   set_axis(grid.x, gridded.x, file);
   set_axis(grid.y, gridded.y, file);
   // The last column of a grid from 0 to 360 is the first again.
-  const bool closed = gridded.kind == GriddedKind::geographic && grid.x.step * static_cast<double>(grid.x.count - 1) > 360.0 - 1e-6;
+  const bool closed =
+      gridded.kind == GriddedKind::geographic && grid.x.step * static_cast<double>(grid.x.count - 1) > 360.0 - 1e-6;
   if (closed) --grid.x.count;
   return grid;
 }
@@ -77,7 +79,7 @@ Grid grid_from_file(const std::filesystem::path& path) {
   const NcReader file(path);
   const std::vector<const NcVariable*> candidates = gridded_candidates(file);
   if (candidates.empty()) throw UsageError(fmt::format("{}: no variable is on a grid", path.string()));
-  const Grid grid = grid_of(file, *candidates.front());
+  Grid grid = grid_of(file, *candidates.front());
   for (const NcVariable* other : candidates) {
     if (!(grid_of(file, *other) == grid)) {
       refuse(file, fmt::format("'{}' and '{}' lie on different ones", candidates.front()->name, other->name));

@@ -68,7 +68,8 @@ TEST(GridFromFile, KeepsTheProjection) {
   const Grid grid = parse_grid("EPSG:6931:100km:-2000,-1000,2000,1000");
   GridFile file = file_on(steps(grid.x.first, grid.x.step, grid.x.count), steps(grid.y.first, grid.y.step, grid.y.count));
   file.x_name = "x", file.y_name = "y", file.x_unit = file.y_unit = "m";
-  file.mapping = {{"grid_mapping_name", "lambert_azimuthal_equal_area"}, {"crs_wkt", grid_mapping_of("EPSG:6931").at("crs_wkt").text}};
+  file.mapping = {{"grid_mapping_name", "lambert_azimuthal_equal_area"},
+                  {"crs_wkt", grid_mapping_of("EPSG:6931").at("crs_wkt").text}};
   write_grid_file(folder / "t.nc", file);
   Grid found = grid_from_file(folder / "t.nc");
   EXPECT_EQ(found.crs, "EPSG:6931");

@@ -107,9 +107,10 @@ class GriddedFinder {
       result_.plane_unit = text(*found_.x, "units");
       read_axes(*found_.x, *found_.y);
     } else {
-      throw UsageError(fmt::format("{}: variable '{}' is not on a grid: it needs longitudes and latitudes, or x and y, along its "
-                                   "dimensions",
-                                   where(), variable_.name));
+      throw UsageError(
+          fmt::format("{}: variable '{}' is not on a grid: it needs longitudes and latitudes, or x and y, along its "
+                      "dimensions",
+                      where(), variable_.name));
     }
   }
 
@@ -207,8 +208,10 @@ GriddedVariable find_gridded(const NcReader& file, const std::string& name) {
   if (found.size() == 1) return GriddedFinder(file, *found.front()).find();
   if (found.empty()) throw UsageError(fmt::format("{}: no variable is on a grid", file.path().string()));
   std::vector<std::string> names;
+  names.reserve(found.size());
   for (const NcVariable* variable : found) names.push_back(variable->name);
-  throw UsageError(fmt::format("{}: several variables are on a grid: {}; name one with the option 'variable'", file.path().string(), fmt::join(names, ", ")));
+  throw UsageError(fmt::format("{}: several variables are on a grid: {}; name one with the option 'variable'",
+                               file.path().string(), fmt::join(names, ", ")));
 }
 
 }  // namespace drift

@@ -28,11 +28,11 @@ struct GriddedAxis {
 struct GriddedVariable {
   const NcVariable* variable = nullptr;
   GriddedKind kind = GriddedKind::geographic;
-  GriddedAxis x, y;              // curvilinear: without numbers
-  std::vector<double> lon, lat;  // curvilinear: [y, x], NaN where missing
-  std::string crs;               // projected
-  std::string plane_unit;        // plain
-  int time_dimension = -1;       // -1: none
+  GriddedAxis x, y;               // curvilinear: without numbers
+  std::vector<double> lon, lat;   // curvilinear: [y, x], NaN where missing
+  std::string crs;                // projected
+  std::string plane_unit;         // plain
+  int time_dimension = -1;        // -1: none
   std::vector<double> time_days;  // of that dimension, growing; empty: none, or one only
   VariableInfo info;
 
@@ -40,7 +40,8 @@ struct GriddedVariable {
   std::size_t columns() const { return variable->dimensions[x.dimension].length; }
 };
 
-// By name, or the only one. Throws UsageError where there is no such variable or it is not on a grid, Error where its axes are wrong.
+// By name, or the only one. Throws UsageError where there is no such variable or it is not on a grid, Error where its axes are
+// wrong.
 GriddedVariable find_gridded(const NcReader& file, const std::string& name);
 
 // All that may be meant: numbers on a grid, flags and ancillary variables aside.

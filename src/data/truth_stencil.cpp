@@ -131,9 +131,7 @@ class CurvilinearStencils : public StencilFinder {
   };
   using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Nodes>, Nodes, 3, std::size_t>;
 
-  static double distance(const UnitVector& a, const UnitVector& b) {
-    return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
-  }
+  static double distance(const UnitVector& a, const UnitVector& b) { return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]); }
 
   // The distance from each node to the furthest of its neighbours along rows and columns.
   std::vector<double> spacings() const {
@@ -187,13 +185,17 @@ class CurvilinearStencils : public StencilFinder {
 
 std::unique_ptr<StencilFinder> make_stencil_finder(const GriddedVariable& gridded) {
   switch (gridded.kind) {
-    case GriddedKind::geographic: return std::make_unique<GeographicStencils>(gridded);
-    case GriddedKind::projected: return std::make_unique<ProjectedStencils>(gridded);
-    case GriddedKind::curvilinear: return std::make_unique<CurvilinearStencils>(gridded);
-    case GriddedKind::plain: break;
+    case GriddedKind::geographic:
+      return std::make_unique<GeographicStencils>(gridded);
+    case GriddedKind::projected:
+      return std::make_unique<ProjectedStencils>(gridded);
+    case GriddedKind::curvilinear:
+      return std::make_unique<CurvilinearStencils>(gridded);
+    case GriddedKind::plain:
+      break;
   }
-  throw UsageError(fmt::format("variable '{}' lies on x and y without a grid mapping, so nowhere on the Earth",
-                               gridded.variable->name));
+  throw UsageError(
+      fmt::format("variable '{}' lies on x and y without a grid mapping, so nowhere on the Earth", gridded.variable->name));
 }
 
 }  // namespace drift

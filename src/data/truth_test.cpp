@@ -30,9 +30,7 @@ double value_of(const NamedTruth& truth, double lon, double lat, double time = 0
 // Linear along every grid line: what bilinear interpolation gives back exactly.
 double bilinear(double lat, double lon, double /*time*/) { return 0.5 * lat - 0.25 * lon + 0.01 * lat * lon; }
 
-GridFile regional() {
-  return {.x = steps(-10.0, 2.0, 21), .y = {40.0, 41.0, 43.5, 44.0, 50.0}, .value = bilinear};
-}
+GridFile regional() { return {.x = steps(-10.0, 2.0, 21), .y = {40.0, 41.0, 43.5, 44.0, 50.0}, .value = bilinear}; }
 
 TEST(TruthFromFile, IsExactForFieldsThatAreLinearAlongTheGrid) {
   const ScratchFolder folder;
@@ -55,7 +53,8 @@ TEST(TruthFromFile, DoesNotCareForTheOrderOfAxesAndDimensions) {
   std::reverse(file.x.begin(), file.x.end());
   file.x_first = false;
   write_grid_file(folder / "c.nc", file);
-  const NamedTruth a = truth_from_file(folder / "a.nc"), b = truth_from_file(folder / "b.nc"), c = truth_from_file(folder / "c.nc");
+  const NamedTruth a = truth_from_file(folder / "a.nc"), b = truth_from_file(folder / "b.nc"),
+                   c = truth_from_file(folder / "c.nc");
   for (const auto& [lon, lat] : {std::pair{-9.3, 40.1}, {11.0, 43.7}, {29.9, 49.0}}) {
     EXPECT_EQ(value_of(a, lon, lat), value_of(b, lon, lat));
     EXPECT_EQ(value_of(a, lon, lat), value_of(c, lon, lat));
@@ -207,7 +206,8 @@ TEST(TruthFromFile, FindsItsWayOnTwoDimensionalCoordinates) {
     constexpr std::size_t kSide = 60;
     NcWriter writer(folder / "t.nc");
     const std::vector<int> dimensions = {writer.dimension("j", kSide), writer.dimension("i", kSide)};
-    const int lon_id = writer.variable("nav_lon", NC_DOUBLE, dimensions), lat_id = writer.variable("nav_lat", NC_DOUBLE, dimensions);
+    const int lon_id = writer.variable("nav_lon", NC_DOUBLE, dimensions),
+              lat_id = writer.variable("nav_lat", NC_DOUBLE, dimensions);
     const int id = writer.variable("ssh", NC_DOUBLE, dimensions);
     writer.attribute(lon_id, "units", std::string("degrees_east"));
     writer.attribute(lat_id, "units", std::string("degrees_north"));

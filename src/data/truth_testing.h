@@ -66,7 +66,8 @@ inline void write_grid_file(const std::filesystem::path& path, const GridFile& f
     std::vector<double> values;
     const std::size_t rows = file.x_first ? file.x.size() : file.y.size(), columns = file.x_first ? file.y.size() : file.x.size();
     for (std::size_t i = 0; i < rows * columns; ++i) {
-      const double at_y = file.y[file.x_first ? i % columns : i / columns], at_x = file.x[file.x_first ? i / columns : i % columns];
+      const double at_y = file.y[file.x_first ? i % columns : i / columns],
+                   at_x = file.x[file.x_first ? i / columns : i % columns];
       values.push_back(file.value(at_y, at_x, has_time ? file.time[t] : 0.0) / file.scale);
     }
     NcWriter::Indices start = {0, 0}, count = {rows, columns};

@@ -1,5 +1,5 @@
 // A checkpoint is a model file (network/model_file.h) with more in it:
-//   tensors   "training.<place>.moment1", ".moment2" [parameters] and ".losses" [steps], the numbers as they lie in memory
+//   tensors   "training.<place>.moment1", ".moment2" [parameters, then log sds] and ".losses" [steps], the numbers as they lie in memory
 //   metadata  "recipe" (JSON) and "training.steps" (steps taken by each member: "120,120,119")
 
 #include <fmt/format.h>
@@ -86,11 +86,11 @@ Checkpoint read_checkpoint(const SafetensorsFile& file) {
   checkpoint.recipe = read_recipe(file);
   const std::vector<std::uint64_t> steps = read_steps(file, checkpoint.ensemble.members.size());
   for (std::size_t place = 0; place < steps.size(); ++place) {
-    const std::size_t parameters = checkpoint.ensemble.members[place].parameters.size();
+    const std::size_t numbers = trained_numbers(checkpoint.ensemble.members[place]);
     MemberProgress member;
     member.step = steps[place];
-    member.moment1 = read_vector(file, tensor_name(place, "moment1"), parameters);
-    member.moment2 = read_vector(file, tensor_name(place, "moment2"), parameters);
+    member.moment1 = read_vector(file, tensor_name(place, "moment1"), numbers);
+    member.moment2 = read_vector(file, tensor_name(place, "moment2"), numbers);
     member.losses = read_vector(file, tensor_name(place, "losses"), member.step);
     checkpoint.state.members.push_back(std::move(member));
   }

@@ -20,13 +20,33 @@ void check_members(const Ensemble& ensemble) {
   if (ensemble.members.empty()) throw UsageError("the ensemble has no members: draw at least one");
 }
 
+// All members or none have variational weights.
+void check_log_sds(const Ensemble& ensemble) {
+  const bool variational = !ensemble.members.front().log_sd.empty();
+  for (std::size_t i = 0; i < ensemble.members.size(); ++i) {
+    const Member& member = ensemble.members[i];
+    const std::size_t wanted = variational ? member.parameters.size() : 0;
+    if (member.log_sd.size() == wanted) continue;
+    throw UsageError(fmt::format("member {} has {} log sds of its weights, member 0 {}: make all members variational or none", i,
+                                 member.log_sd.size(), ensemble.members.front().log_sd.size()));
+  }
+}
+
 std::size_t coordinates_of(const Ensemble& ensemble) { return static_cast<std::size_t>(ensemble.spec.coordinates()); }
 std::size_t outputs_of(const Ensemble& ensemble) { return static_cast<std::size_t>(ensemble.spec.outputs); }
 
 }  // namespace
 
+std::size_t trained_numbers(const Member& member) { return member.parameters.size() + member.log_sd.size(); }
+
+std::size_t head_input_count(const NetworkSpec& spec) {
+  const Plan plan = make_plan(spec);
+  return static_cast<std::size_t>(plan.has_head ? plan.head_inputs : plan.layers.back().features);
+}
+
 void check_shapes(const Ensemble& ensemble, const TrainingSet& data) {
   check_members(ensemble);
+  check_log_sds(ensemble);
   if (data.values.rows == 0) throw UsageError("there are no observations to train on");
   check_view("coordinates", data.coordinates, data.values.rows, coordinates_of(ensemble));
   check_view("values", data.values, data.values.rows, outputs_of(ensemble));
@@ -41,7 +61,7 @@ void check_shapes(const Ensemble& ensemble, const TrainingState& state) {
         fmt::format("the training state has {} members, the ensemble {}", state.members.size(), ensemble.members.size()));
   }
   for (std::size_t i = 0; i < state.members.size(); ++i) {
-    const std::size_t size = ensemble.members[i].parameters.size();
+    const std::size_t size = trained_numbers(ensemble.members[i]);
     const MemberProgress& progress = state.members[i];
     if (progress.moment1.size() != size || progress.moment2.size() != size) {
       throw UsageError(fmt::format("member {}'s training state has {} and {} moments for {} parameters", i,
@@ -58,6 +78,15 @@ void check_shapes(const Ensemble& ensemble, MatrixView<const float> coordinates,
   if (!out.mean.empty()) check_view("mean", out.mean, points, outputs);
   if (!out.variance.empty()) check_view("variance", out.variance, points, outputs);
   if (!out.members.empty()) check_view("members", out.members, points, outputs * ensemble.members.size());
+}
+
+void check_head_shapes(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates,
+                       MatrixView<float> inputs) {
+  check_shapes(ensemble, coordinates, PredictionViews{});
+  if (member >= ensemble.members.size()) {
+    throw UsageError(fmt::format("there is no member {}: the ensemble has {}", member, ensemble.members.size()));
+  }
+  check_view("inputs", inputs, coordinates.rows, head_input_count(ensemble.spec));
 }
 
 void check_gradient_shapes(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient) {

@@ -72,6 +72,7 @@ class FakeEngine : public Engine {
   }
   void predict(const Ensemble&, MatrixView<const float>, const PredictionViews&) override {}
   void input_gradient(const Ensemble&, MatrixView<const float>, MatrixView<float>) override {}
+  void head_inputs(const Ensemble&, std::size_t, MatrixView<const float>, MatrixView<float>) override {}
 
  private:
   // Moves the tensors only: the gaps between them stay zero, and files do not hold them.

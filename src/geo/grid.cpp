@@ -18,7 +18,8 @@ namespace {
 constexpr double kMostCells = 1e6;  // an axis's: 40 m all around the Earth
 constexpr const char* kUnderstood =
     "grids are written global:STEP and bbox:LON0,LAT0,LON1,LAT1:STEP in degrees, or CRS:STEPkm and "
-    "CRS:STEPkm:XMIN,YMIN,XMAX,YMAX in km or m, or xy:X0,Y0,X1,Y1:STEP on a plane of no CRS; for instance global:0.25, bbox:-30,60,20,80:0.1, EPSG:6931:25km";
+    "CRS:STEPkm:XMIN,YMIN,XMAX,YMAX in km or m, or xy:X0,Y0,X1,Y1:STEP on a plane of no CRS; for instance global:0.25, "
+    "bbox:-30,60,20,80:0.1, EPSG:6931:25km";
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
   throw UsageError(fmt::format("grid '{}': {}; {}", text, why, kUnderstood));

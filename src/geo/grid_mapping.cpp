@@ -46,10 +46,7 @@ constexpr Parameter kScale = {8805, "scale_factor_at_projection_origin", "k_0"};
 
 const std::vector<Mapping>& mappings() {
   static const std::vector<Mapping> all = {
-      {{9820, 1027},
-       "lambert_azimuthal_equal_area",
-       "laea",
-       {kLatOrigin, kLonOrigin, kFalseEasting, kFalseNorthing}},
+      {{9820, 1027}, "lambert_azimuthal_equal_area", "laea", {kLatOrigin, kLonOrigin, kFalseEasting, kFalseNorthing}},
       {{9810},
        "polar_stereographic",
        "stere",
@@ -87,10 +84,7 @@ const std::vector<Mapping>& mappings() {
        "lambert_cylindrical_equal_area",
        "cea",
        {{8823, "standard_parallel", "lat_ts"}, kCentralMeridian, kFalseEasting, kFalseNorthing}},
-      {{9805},
-       "mercator",
-       "merc",
-       {{8823, "standard_parallel", "lat_ts"}, kLonOrigin, kFalseEasting, kFalseNorthing}},
+      {{9805}, "mercator", "merc", {{8823, "standard_parallel", "lat_ts"}, kLonOrigin, kFalseEasting, kFalseNorthing}},
       {{9804}, "mercator", "merc", {kLonOrigin, kScale, kFalseEasting, kFalseNorthing}},
       {{9840}, "orthographic", "ortho", {kLatOrigin, kLonOrigin, kFalseEasting, kFalseNorthing}},
       {{}, "azimuthal_equidistant", "aeqd", {kLatOrigin, kLonOrigin, kFalseEasting, kFalseNorthing}},
@@ -178,8 +172,7 @@ void add_projection(PJ_CONTEXT* context, const PJ* crs, CfAttributes& attributes
 void add_figure(PJ_CONTEXT* context, const PJ* crs, CfAttributes& attributes) {
   const Object ellipsoid(proj_get_ellipsoid(context, crs));
   double semi_major = 0.0, inverse_flattening = 0.0;
-  if (ellipsoid &&
-      proj_ellipsoid_get_parameters(context, ellipsoid.get(), &semi_major, nullptr, nullptr, &inverse_flattening)) {
+  if (ellipsoid && proj_ellipsoid_get_parameters(context, ellipsoid.get(), &semi_major, nullptr, nullptr, &inverse_flattening)) {
     attributes["semi_major_axis"].numbers = {semi_major};
     attributes["inverse_flattening"].numbers = {tidy(inverse_flattening)};
   }
@@ -246,11 +239,14 @@ std::string proj_string(const CfAttributes& attributes, const std::string& name)
     }
   }
   if (projection == nullptr) {
-    throw Error(fmt::format("grid_mapping_name '{}' is not one that drift knows, and there is no crs_wkt that PROJ understands", name));
+    throw Error(
+        fmt::format("grid_mapping_name '{}' is not one that drift knows, and there is no crs_wkt that PROJ understands", name));
   }
-  // CF-1.9 lets a polar stereographic file say longitude_of_projection_origin; a file may leave its pole to be told by the parallel.
+  // CF-1.9 lets a polar stereographic file say longitude_of_projection_origin; a file may leave its pole to be told by the
+  // parallel.
   if (name == "polar_stereographic") {
-    if (const auto lon = number_of(attributes, "longitude_of_projection_origin"); lon && !keys.contains("lon_0")) keys["lon_0"] = *lon;
+    if (const auto lon = number_of(attributes, "longitude_of_projection_origin"); lon && !keys.contains("lon_0"))
+      keys["lon_0"] = *lon;
     if (!keys.contains("lat_0")) keys["lat_0"] = keys.contains("lat_ts") && keys["lat_ts"] < 0.0 ? -90.0 : 90.0;
     if (keys.contains("lat_ts")) keys.erase("k_0");
   }
@@ -279,7 +275,8 @@ CfAttributes grid_mapping_of(const std::string& crs) {
   CfAttributes attributes;
   add_projection(context.get(), projected.get(), attributes);
   add_figure(context.get(), projected.get(), attributes);
-  // Coordinates are written in metres: the text of a CRS in feet would contradict them, and serves only where all else is missing.
+  // Coordinates are written in metres: the text of a CRS in feet would contradict them, and serves only where all else is
+  // missing.
   if (!in_metres(context.get(), projected.get()) && attributes.contains("grid_mapping_name")) return attributes;
   constexpr std::array<const char*, 2> kOneLine = {"MULTILINE=NO", nullptr};
   if (const char* wkt = proj_as_wkt(context.get(), projected.get(), PJ_WKT2_2019, kOneLine.data())) {
@@ -307,7 +304,8 @@ std::string crs_of_grid_mapping(const CfAttributes& attributes) {
     if (understood(text)) return text;
     throw Error(fmt::format("grid_mapping_name '{}': PROJ cannot make a projection of '{}'", name, text));
   }
-  for (const char* other : {"proj4_string", "proj4text", "proj4", "proj_string", "proj_parameters", "epsg_code", "EPSG_code", "srid"}) {
+  for (const char* other :
+       {"proj4_string", "proj4text", "proj4", "proj_string", "proj_parameters", "epsg_code", "EPSG_code", "srid"}) {
     if (const auto crs = understood(text_of(attributes, other))) return *crs;
     const auto number = number_of(attributes, other);
     if (const auto crs = number ? understood(fmt::format("EPSG:{}", *number)) : std::nullopt) return *crs;

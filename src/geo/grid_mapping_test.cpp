@@ -35,12 +35,18 @@ struct Case {
 };
 
 const Case kCases[] = {
-    {"EPSG:6931", "lambert_azimuthal_equal_area", 20, 80},   {"EPSG:6932", "lambert_azimuthal_equal_area", 20, -70},
-    {"EPSG:3035", "lambert_azimuthal_equal_area", 15, 50},   {"EPSG:3413", "polar_stereographic", -40, 75},
-    {"EPSG:3031", "polar_stereographic", 100, -75},          {"EPSG:32661", "polar_stereographic", 10, 84},
-    {"EPSG:32633", "transverse_mercator", 14, 60},           {"EPSG:3034", "lambert_conformal_conic", 12, 52},
-    {"EPSG:2263", "lambert_conformal_conic", -74, 41},       {"EPSG:3577", "albers_conical_equal_area", 133, -25},
-    {"EPSG:6933", "lambert_cylindrical_equal_area", 70, 10}, {"EPSG:3395", "mercator", 30, 40},
+    {"EPSG:6931", "lambert_azimuthal_equal_area", 20, 80},
+    {"EPSG:6932", "lambert_azimuthal_equal_area", 20, -70},
+    {"EPSG:3035", "lambert_azimuthal_equal_area", 15, 50},
+    {"EPSG:3413", "polar_stereographic", -40, 75},
+    {"EPSG:3031", "polar_stereographic", 100, -75},
+    {"EPSG:32661", "polar_stereographic", 10, 84},
+    {"EPSG:32633", "transverse_mercator", 14, 60},
+    {"EPSG:3034", "lambert_conformal_conic", 12, 52},
+    {"EPSG:2263", "lambert_conformal_conic", -74, 41},
+    {"EPSG:3577", "albers_conical_equal_area", 133, -25},
+    {"EPSG:6933", "lambert_cylindrical_equal_area", 70, 10},
+    {"EPSG:3395", "mercator", 30, 40},
     {"+proj=laea +lat_0=71.5 +lon_0=-12.25 +ellps=WGS84", "lambert_azimuthal_equal_area", -12, 72},
     {"+proj=stere +lat_0=90 +lat_ts=70 +lon_0=-45 +a=6378273 +b=6356889.449", "polar_stereographic", -40, 75},
 };
@@ -110,8 +116,10 @@ TEST(GridMapping, ReadsWhatOtherProducersWrite) {
   EXPECT_LT(difference_m("EPSG:6931", crs_of_grid_mapping(osisaf), 20, 80), 1e-3);
   EXPECT_EQ(crs_of_grid_mapping({{"srid", {.text = "urn:ogc:def:crs:EPSG::3411"}}}), "EPSG:3411");
   EXPECT_EQ(crs_of_grid_mapping({{"epsg_code", {.numbers = {3413.0}}}}), "EPSG:3413");
-  EXPECT_LT(difference_m("EPSG:3413", crs_of_grid_mapping({{"proj4_string", {.text = "+proj=stere +lat_0=90 +lat_ts=70 "
-                                                                                     "+lon_0=-45 +datum=WGS84"}}}),
+  EXPECT_LT(difference_m("EPSG:3413",
+                         crs_of_grid_mapping({{"proj4_string",
+                                               {.text = "+proj=stere +lat_0=90 +lat_ts=70 "
+                                                        "+lon_0=-45 +datum=WGS84"}}}),
                          -40, 75),
             1e-3);
   EXPECT_EQ(crs_of_grid_mapping({{"grid_mapping_name", {.text = "latitude_longitude"}}}), "");

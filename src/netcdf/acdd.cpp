@@ -38,9 +38,9 @@ void FileAttributes::add_box(double west, double south, double east, double nort
   texts["geospatial_lat_units"] = "degrees_north";
   texts["geospatial_lon_units"] = "degrees_east";
   texts["geospatial_bounds_crs"] = "EPSG:4326";
-  texts["geospatial_bounds"] = west <= east ? "POLYGON " + ring(west, south, east, north)
-                                            : fmt::format("MULTIPOLYGON ({}, {})", ring(west, south, 180.0, north),
-                                                          ring(-180.0, south, east, north));
+  texts["geospatial_bounds"] =
+      west <= east ? "POLYGON " + ring(west, south, east, north)
+                   : fmt::format("MULTIPOLYGON ({}, {})", ring(west, south, 180.0, north), ring(-180.0, south, east, north));
 }
 
 void FileAttributes::add_time_span(double first_days, double last_days) {

@@ -104,8 +104,8 @@ void NcWriter::reserve(std::size_t bytes) {
   if (::fallocate(own_.get(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0) return;
   if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) fail(errno);
   struct statvfs disk = {};  // file systems that cannot reserve can tell what is free
-  if (::fstatvfs(own_.get(), &disk) == 0 && static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize) <
-                                                static_cast<double>(bytes)) {
+  if (::fstatvfs(own_.get(), &disk) == 0 &&
+      static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize) < static_cast<double>(bytes)) {
     fail(ENOSPC);
   }
 }

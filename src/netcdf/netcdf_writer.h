@@ -17,8 +17,8 @@ struct NcStorage {
   std::size_t cache_bytes = 0;           // memory for chunks not yet written; 0: netCDF's own choice
 };
 
-// A NetCDF-4 file being written: dimensions, variables and attributes first, then numbers. It appears under its name when finish()
-// succeeds; without it nothing is left. Every failure throws Error with the path. For one thread at a time.
+// A NetCDF-4 file being written: dimensions, variables and attributes first, then numbers. It appears under its name when
+// finish() succeeds; without it nothing is left. Every failure throws Error with the path. For one thread at a time.
 class NcWriter {
  public:
   explicit NcWriter(const std::filesystem::path& path);
@@ -35,8 +35,8 @@ class NcWriter {
   void attribute(int variable, const std::string& name, int type, std::span<const double> numbers);
   void fill(int variable, double number);  // _FillValue, of the variable's own type
 
-  // Takes disk space for so many bytes: a full disk is noticed before the work and not after it. HDF5 does not survive one: a file
-  // that it cannot flush it cannot close either, and one left open takes the process down at its end.
+  // Takes disk space for so many bytes: a full disk is noticed before the work and not after it. HDF5 does not survive one: a
+  // file that it cannot flush it cannot close either, and one left open takes the process down at its end.
   void reserve(std::size_t bytes);
 
   // A block, row-major; the spans hold the product of the counts.

@@ -18,13 +18,25 @@ namespace drift {
 namespace {
 
 constexpr const char* kFormat = "drift-model";
-constexpr std::uint64_t kFormatVersion = 1;
+constexpr std::uint64_t kFormatVersion = 2;         // the newest that is read
+constexpr std::uint64_t kCertainFormatVersion = 1;  // what a model without variational weights is written as
 constexpr std::string_view kUserPrefix = "user.";
 constexpr std::string_view kMemberPrefix = "member.";
 constexpr float kUnitTolerance = 1e-5f;  // of a pole's length: float32 rounding of three entries is 1e-7
 
 std::string tensor_name(std::size_t place, const TensorInfo& tensor) {
   return fmt::format("{}{}.{}", kMemberPrefix, place, tensor.name);
+}
+
+// Of variational weights. The hyperparameters have none.
+std::string log_sd_name(std::size_t place, const TensorInfo& tensor) {
+  return fmt::format("{}{}.log_sd.{}", kMemberPrefix, place, tensor.name);
+}
+
+std::vector<TensorInfo> variational_tensors(const Plan& plan) {
+  std::vector<TensorInfo> tensors = plan.parameter_tensors;
+  std::erase_if(tensors, [&](const TensorInfo& tensor) { return tensor.offset >= plan.hyper; });
+  return tensors;
 }
 
 std::optional<std::size_t> first_not_finite(std::span<const float> numbers) {
@@ -41,11 +53,13 @@ std::optional<Integer> parse_whole(std::string_view text) {
   return value;
 }
 
+using TensorNames = std::string (*)(std::size_t place, const TensorInfo& tensor);
+
 void add_tensors(std::size_t place, const std::vector<TensorInfo>& tensors, const std::vector<float>& numbers,
-                 std::vector<TensorSource>& sources) {
+                 std::vector<TensorSource>& sources, TensorNames name_of = tensor_name) {
   for (const TensorInfo& tensor : tensors) {
     const std::span<const float> data(numbers.data() + tensor.offset, tensor.size());
-    const std::string name = tensor_name(place, tensor);
+    const std::string name = name_of(place, tensor);
     if (const auto entry = first_not_finite(data)) {
       throw Error(fmt::format("the ensemble cannot be saved: entry {} of {} is not a finite number; lower the learning rate",
                               *entry, name));
@@ -125,12 +139,14 @@ Plan plan_of(const SafetensorsFile& file, const NetworkSpec& spec) {
 }
 
 // Before anything large is allocated: the file holds every tensor of every member, and so as many bytes as they will take.
-void check_tensors(const SafetensorsFile& file, const Plan& plan, std::size_t members) {
+void check_tensors(const SafetensorsFile& file, const Plan& plan, std::size_t members, bool variational) {
+  const std::vector<TensorInfo> log_sds = variational ? variational_tensors(plan) : std::vector<TensorInfo>();
   for (std::size_t place = 0; place < members; ++place) {
     for (const TensorInfo& tensor : plan.fixed_tensors) file.expect(tensor_name(place, tensor), tensor.shape);
     for (const TensorInfo& tensor : plan.parameter_tensors) file.expect(tensor_name(place, tensor), tensor.shape);
+    for (const TensorInfo& tensor : log_sds) file.expect(log_sd_name(place, tensor), tensor.shape);
   }
-  const std::size_t wanted = members * (plan.fixed_tensors.size() + plan.parameter_tensors.size());
+  const std::size_t wanted = members * (plan.fixed_tensors.size() + plan.parameter_tensors.size() + log_sds.size());
   const auto found = std::count_if(file.tensors().begin(), file.tensors().end(),
                                    [](const auto& tensor) { return tensor.first.starts_with(kMemberPrefix); });
   if (static_cast<std::size_t>(found) != wanted) {
@@ -139,9 +155,9 @@ void check_tensors(const SafetensorsFile& file, const Plan& plan, std::size_t me
 }
 
 void read_tensors(const SafetensorsFile& file, std::size_t place, const std::vector<TensorInfo>& tensors,
-                  std::vector<float>& numbers) {
+                  std::vector<float>& numbers, TensorNames name_of = tensor_name) {
   for (const TensorInfo& tensor : tensors) {
-    const std::string name = tensor_name(place, tensor);
+    const std::string name = name_of(place, tensor);
     const std::span<float> out(numbers.data() + tensor.offset, tensor.size());
     file.read(name, tensor.shape, out);
     if (const auto entry = first_not_finite(out)) {
@@ -169,13 +185,18 @@ void check_spherical(const SafetensorsFile& file, const LayerPlan& layer, std::s
   }
 }
 
-Member read_member(const SafetensorsFile& file, const Plan& plan, std::size_t place, std::uint32_t index, int max_degree) {
+Member read_member(const SafetensorsFile& file, const Plan& plan, std::size_t place, std::uint32_t index, int max_degree,
+                   bool variational) {
   Member member;
   member.index = index;
   member.fixed.assign(plan.fixed_size, 0.0f);
   member.parameters.assign(plan.parameter_size, 0.0f);
   read_tensors(file, place, plan.fixed_tensors, member.fixed);
   read_tensors(file, place, plan.parameter_tensors, member.parameters);
+  if (variational) {
+    member.log_sd.assign(plan.parameter_size, 0.0f);
+    read_tensors(file, place, variational_tensors(plan), member.log_sd, log_sd_name);
+  }
   for (const LayerPlan& layer : plan.layers) {
     if (layer.sphere) check_spherical(file, layer, place, member.fixed, max_degree);
   }
@@ -187,6 +208,7 @@ Member read_member(const SafetensorsFile& file, const Plan& plan, std::size_t pl
 ModelParts model_parts(const Ensemble& ensemble, const Metadata& metadata) {
   if (ensemble.members.empty()) throw UsageError("the ensemble cannot be saved: it has no members");
   const Plan plan = make_plan(ensemble.spec);
+  const bool variational = !ensemble.members.front().log_sd.empty();
   ModelParts parts;
   std::vector<std::uint32_t> indices;
   for (std::size_t place = 0; place < ensemble.members.size(); ++place) {
@@ -196,12 +218,17 @@ ModelParts model_parts(const Ensemble& ensemble, const Metadata& metadata) {
           fmt::format("the ensemble cannot be saved: member {} has {} fixed numbers and {} parameters but its spec {} and {}",
                       place, member.fixed.size(), member.parameters.size(), plan.fixed_size, plan.parameter_size));
     }
+    if (member.log_sd.size() != (variational ? plan.parameter_size : 0)) {
+      throw UsageError(fmt::format("the ensemble cannot be saved: member {} has {} log sds of {} variational weights", place,
+                                   member.log_sd.size(), variational ? plan.parameter_size : 0));
+    }
     add_tensors(place, plan.fixed_tensors, member.fixed, parts.tensors);
     add_tensors(place, plan.parameter_tensors, member.parameters, parts.tensors);
+    if (variational) add_tensors(place, variational_tensors(plan), member.log_sd, parts.tensors, log_sd_name);
     indices.push_back(member.index);
   }
   parts.metadata = {{"format", kFormat},
-                    {"format_version", fmt::format("{}", kFormatVersion)},
+                    {"format_version", fmt::format("{}", variational ? kFormatVersion : kCertainFormatVersion)},
                     {"drift_version", version()},
                     {"spec", to_json(ensemble.spec)},
                     {"seed", fmt::format("{}", ensemble.seed)},
@@ -213,14 +240,15 @@ ModelParts model_parts(const Ensemble& ensemble, const Metadata& metadata) {
 Model read_model(const SafetensorsFile& file) {
   const Description description = read_description(file);
   const Plan plan = plan_of(file, description.spec);
-  check_tensors(file, plan, description.members.size());
+  const bool variational = file.tensors().contains(log_sd_name(0, plan.parameter_tensors.front()));
+  check_tensors(file, plan, description.members.size(), variational);
   const bool sphere = std::any_of(plan.layers.begin(), plan.layers.end(), [](const LayerPlan& layer) { return layer.sphere; });
   const int max_degree = sphere ? sphere_spectrum(plan).max_degree() : 0;
   Model model;
   model.ensemble.spec = description.spec;
   model.ensemble.seed = description.seed;
   for (std::size_t place = 0; place < description.members.size(); ++place) {
-    model.ensemble.members.push_back(read_member(file, plan, place, description.members[place], max_degree));
+    model.ensemble.members.push_back(read_member(file, plan, place, description.members[place], max_degree, variational));
   }
   for (const auto& [key, text] : file.metadata()) {
     if (key.starts_with(kUserPrefix)) model.metadata.emplace(key.substr(kUserPrefix.size()), text);

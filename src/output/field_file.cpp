@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "drift/error.h"
 #include "netcdf/netcdf_writer.h"
@@ -80,7 +81,7 @@ std::size_t most_bytes(const FieldFileOptions& options, const FieldChunks& chunk
   const std::size_t positions = options.grid.crs.empty() ? 0 : 2 * sizeof(double) * cells;
   const std::size_t axes = 3 * sizeof(double) * (options.grid.x.count + options.grid.y.count + options.time_days.size());
   const std::size_t numbers = sizeof(float) * cells * maps + positions + axes;
-  constexpr std::size_t kHeaders = 1024 * 1024;
+  constexpr std::size_t kHeaders = 1u << 20;
   return numbers + numbers / 100 + kHeaders;
 }
 
@@ -96,7 +97,7 @@ struct FieldFileWriter::File {
   std::vector<Layer> layers;
   std::vector<float> numbers;  // as they are written
 
-  File(const std::filesystem::path& path, const FieldFileOptions& chosen) : options(chosen), writer(path) {
+  File(const std::filesystem::path& path, FieldFileOptions chosen) : options(std::move(chosen)), writer(path) {
     const FieldChunks chunks = choose_chunks(options.grid, slots_of(options));
     writer.reserve(most_bytes(options, chunks));
     const FieldCoordinates coordinates = define_coordinates(writer, options, chunks);

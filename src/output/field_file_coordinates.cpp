@@ -13,9 +13,9 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kChunkNumbers = 131072;              // half a megabyte of float32
-constexpr std::size_t kChunkSide = 362;                    // a square of as many
-constexpr std::size_t kCacheNumbers = 16 * 1024 * 1024;    // 64 MiB of float32 for all layers together
+constexpr std::size_t kChunkNumbers = 131072;    // half a megabyte of float32
+constexpr std::size_t kChunkSide = 362;          // a square of as many
+constexpr std::size_t kCacheNumbers = 1u << 24;  // 64 MiB of float32 for all layers together
 
 // The size of the fewest equal parts of at most `most`.
 std::size_t even_part(std::size_t count, std::size_t most) {
@@ -31,7 +31,8 @@ struct AxisWords {
 AxisWords words_of(const GridAxis& axis, GridKind kind, bool is_x) {
   if (kind == GridKind::geographic) return {is_x ? "longitude" : "latitude", is_x ? "longitude" : "latitude"};
   if (kind == GridKind::plain) return {"", axis.name.c_str()};
-  return {is_x ? "projection_x_coordinate" : "projection_y_coordinate", is_x ? "x on the projection's plane" : "y on the projection's plane"};
+  return {is_x ? "projection_x_coordinate" : "projection_y_coordinate",
+          is_x ? "x on the projection's plane" : "y on the projection's plane"};
 }
 
 void describe(NcWriter& writer, int id, const char* standard_name, const std::string& long_name, const std::string& unit) {

@@ -16,8 +16,8 @@ enum class GridKind {
 };
 GridKind kind_of(const Grid& grid);
 
-// Chunks of a map, [rows, columns]: about half a megabyte, and few enough rows that a row of chunks of every layer and member fits
-// into a bounded amount of memory while a file is written from the first row to the last.
+// Chunks of a map, [rows, columns]: about half a megabyte, and few enough rows that a row of chunks of every layer and member
+// fits into a bounded amount of memory while a file is written from the first row to the last.
 struct FieldChunks {
   std::size_t rows;
   std::size_t columns;

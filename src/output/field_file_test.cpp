@@ -72,8 +72,6 @@ std::string text(const NcReader& reader, const std::string& variable, const std:
   return found == nullptr ? "no such variable" : reader.text(*found, attribute).value_or("none");
 }
 
-
-
 // A number among the attributes of the file itself.
 double file_number(const std::filesystem::path& path, const char* attribute) {
   const auto lock = lock_netcdf();

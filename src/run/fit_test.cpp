@@ -126,7 +126,7 @@ TEST(Fit, LearnsTheFieldAndTheNoise) {
   ASSERT_TRUE(result.held_out);
   EXPECT_LT(result.held_out->rmse, 0.2);  // of values whose standard deviation is about 1, and noise of 0.1
   EXPECT_NEAR(result.model.info.noise_sd, 0.1, 0.05);
-  EXPECT_GT(result.held_out->coverage[2].share, 0.75);
+  EXPECT_GT(result.held_out->intervals[2].share, 0.75);
   EXPECT_EQ(result.model.info.value.name, "ssh");
   EXPECT_NEAR(result.model.info.first_time_days, 20000.0, 0.5);
 }

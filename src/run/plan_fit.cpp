@@ -66,24 +66,34 @@ class Planner {
   }
 
   void choose_split() {
-    const SplitSettings& split = plan_.settings.split;
-    const bool none = split.method == "none" || split.held_out == 0.0;
-    if (split.method == "track" && observations_.track.empty()) {
-      throw UsageError("split by track: the observations have no tracks; name them with --track, or hold out at random: --split random");
+    const SplitSettings& wanted = plan_.settings.split;
+    const bool none = wanted.method == "none" || (wanted.held_out == 0.0 && wanted.platforms.empty());
+    SplitOptions options = {.held_out = none ? 0.0 : wanted.held_out, .seed = plan_.settings.seed, .platforms = wanted.platforms,
+                            .block = wanted.block, .on_plane = report_.on_plane};
+    std::string how = "at random";
+    const bool know_tracks = !observations_.track.empty() && report_.tracks >= kFewestTracks;
+    if (wanted.method == "track" || (wanted.method == "auto" && know_tracks)) {
+      options.method = SplitMethod::track;
+      how = "in whole tracks";
+    } else if (wanted.method == "platform") {
+      options.method = SplitMethod::platform;
+      how = "in whole platforms";
+    } else if (wanted.method == "time") {
+      options.method = SplitMethod::time;
+      how = "as the last in time";
+    } else if (wanted.method == "block") {
+      options.method = SplitMethod::block;
+      how = fmt::format("in blocks of {:g} {}", wanted.block, report_.on_plane ? "units" : "km");
     }
-    const bool by_track =
-        split.method == "track" || (split.method == "auto" && !observations_.track.empty() && report_.tracks >= kFewestTracks);
-    const double share = none ? 0.0 : split.held_out;
-    plan_.split = by_track ? split_by_track(observations_.track, share, plan_.settings.seed)
-                           : split_at_random(observations_.size(), share, plan_.settings.seed);
+    if (none) options.method = SplitMethod::random;
+    plan_.split = split_observations(observations_, options);
     if (plan_.split.training.size() < kFewest) {
       throw Error(fmt::format("only {} observations are left to train on; hold out fewer (--held-out)", plan_.split.training.size()));
     }
     if (none) {
       note("Split: nothing is held out, so there will be no scores.");
     } else {
-      note("Split: {} observations held out {}, {} train.", grouped(plan_.split.held_out.size()),
-           by_track ? "in whole tracks" : "at random", grouped(plan_.split.training.size()));
+      note("Split: {} observations held out {}, {} train.", grouped(plan_.split.held_out.size()), how, grouped(plan_.split.training.size()));
     }
   }
 

@@ -66,10 +66,12 @@ void visit_settings(Self& s, Visitor&& visit) {
   visit("domain", "crs", s.domain.crs, text("--crs", "Coordinate reference system of the plane, as EPSG:6931"));
   visit("domain", "unit", s.domain.unit, text("--unit", "Unit of x and y"));
 
-  SettingRule method = text("--split", "What is held out: auto, none, random observations, or whole tracks (track)");
-  method.words = {"auto", "none", "random", "track"};
+  SettingRule method = text("--split", "What is held out: auto, none, random, track, platform, time (the last), block");
+  method.words = {"auto", "none", "random", "track", "platform", "time", "block"};
   visit("split", "method", s.split.method, method);
   visit("split", "held_out", s.split.held_out, whole("--held-out", "Share of the observations held out, 0 to 0.9", 0.0, 0.9));
+  visit("split", "platforms", s.split.platforms, text("--held-out-platform", "A platform to hold out (with --split platform)"));
+  visit("split", "block", s.split.block, more_than_zero("--block", "Side of a block to hold out, km (or the unit of x and y)"));
 
   visit("model", "members", s.model.members, whole("--members", "Networks in the ensemble", 1, 1000));
   visit("model", "layers", s.model.layers, whole("--layers", "Layers of the spatial chain", 1, 64));

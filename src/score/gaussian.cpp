@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -56,6 +58,37 @@ double gaussian_nll(double y, double mean, double sd) {
   return std::log(sd) + 0.5 * z * z + 0.5 * std::log(2.0 * pi);
 }
 
+double interval_score(double y, double low, double high, double alpha) {
+  return high - low + 2.0 / alpha * (std::max(0.0, low - y) + std::max(0.0, y - high));
+}
+
+// Acklam's rational approximation (1.15e-9 relative), then one step of Halley's method on erfc.
+double normal_quantile(double p) {
+  if (!(p > 0.0 && p < 1.0)) throw UsageError(fmt::format("normal quantile: p is {}; it must lie between 0 and 1", p));
+  constexpr std::array<double, 6> a = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
+                                       1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
+  constexpr std::array<double, 5> b = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02, 6.680131188771972e+01,
+                                       -1.328068155288572e+01};
+  constexpr std::array<double, 6> c = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
+                                       -2.549732539343734e+00, 4.374664141464968e+00,  2.938163982698783e+00};
+  constexpr std::array<double, 4> d = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00, 3.754408661907416e+00};
+  constexpr double kTail = 0.02425;
+  double x = 0.0;
+  if (p < kTail || p > 1.0 - kTail) {
+    const double q = std::sqrt(-2.0 * std::log(std::min(p, 1.0 - p)));
+    const double tail = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
+                        ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1.0);
+    x = p < kTail ? tail : -tail;
+  } else {
+    const double q = p - 0.5, r = q * q;
+    x = (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q /
+        (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1.0);
+  }
+  const double error = 0.5 * std::erfc(-x / sqrt2) - p;
+  const double step = error * std::sqrt(2.0 * pi) * std::exp(0.5 * x * x);
+  return x - step / (1.0 + 0.5 * x * step);
+}
+
 double rmse(std::span<const double> y, std::span<const double> mean) {
   check_lengths("rmse", y, mean);
   double sum = 0.0;
@@ -80,6 +113,13 @@ double mean_nll(std::span<const double> y, std::span<const double> mean, std::sp
   check_lengths("nll", y, mean);
   check_spread("nll", y, sd, false);
   return mean_of(gaussian_nll, y, mean, sd);
+}
+
+double mean_interval_score(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double alpha) {
+  check_lengths("interval score", y, mean);
+  check_spread("interval score", y, sd, true);
+  const double reach = normal_quantile(1.0 - 0.5 * alpha);
+  return mean_of([&](double at, double m, double s) { return interval_score(at, m - reach * s, m + reach * s, alpha); }, y, mean, sd);
 }
 
 double coverage(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double level) {

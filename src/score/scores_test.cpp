@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "core/random.h"
+#include "drift/error.h"
 #include "drift/score.h"
 
 namespace drift {
@@ -17,9 +20,15 @@ TEST(ScoreForecast, GathersTheSingleScores) {
   EXPECT_EQ(scores.rmse, rmse(y, mean));
   EXPECT_EQ(scores.crps, mean_crps(y, mean, sd));
   EXPECT_EQ(scores.nll, mean_nll(y, mean, sd));
-  ASSERT_EQ(scores.coverage.size(), 5u);
-  EXPECT_NEAR(scores.coverage[2].share, 2.0 / 3.0, 1e-15);  // 90 %: 2.5 sd off is outside
-  EXPECT_EQ(scores.coverage[4].share, 1.0);                 // 99 %: inside
+  ASSERT_EQ(scores.intervals.size(), 5u);
+  EXPECT_NEAR(scores.intervals[2].share, 2.0 / 3.0, 1e-15);  // 90 %: 2.5 sd off is outside
+  EXPECT_EQ(scores.intervals[4].share, 1.0);                 // 99 %: inside
+  EXPECT_NEAR(scores.intervals[3].mean_width, 2.0 * 1.959963984540054 * (1.9 / 3.0), 1e-12);
+  EXPECT_NEAR(scores.rmae, std::sqrt(0.5), 1e-15);
+  EXPECT_EQ(scores.reliability.size(), 19u);
+  // By hand: widths 2 z sd, and for the last 2 / 0.05 times the 1 - z 0.4 by which y = 4 lies above 3 + z 0.4.
+  const double z = 1.959963984540054;
+  EXPECT_NEAR(*scores.interval_score95, (2 * z * 1.9 + 40.0 * (1.0 - 0.4 * z)) / 3.0, 1e-12);
 }
 
 TEST(ScoreForecast, LeavesOutWhatNeedsASpread) {
@@ -28,6 +37,81 @@ TEST(ScoreForecast, LeavesOutWhatNeedsASpread) {
   EXPECT_TRUE(json.at("crps").is_null());
   EXPECT_TRUE(json.at("coverage90").is_null());
   EXPECT_EQ(json.at("rmse"), 0.5);
+}
+
+TEST(ScoreIntervals, TakesTheIntervalAsItIs) {
+  const std::vector<double> y = {0.0, 5.0}, mean = {0.0, 0.0}, low = {-1.0, -2.0}, high = {3.0, 2.0};
+  const Scores scores = score_intervals(y, mean, low, high, 0.95);
+  EXPECT_EQ(scores.intervals[3].share, 0.5);
+  EXPECT_EQ(scores.intervals[3].mean_width, 4.0);
+  EXPECT_NEAR(*scores.interval_score95, (4.0 + 4.0 + 40.0 * 3.0) / 2.0, 1e-12);
+  EXPECT_NEAR(*scores.mean_sd, 4.0 / (2.0 * 1.959963984540054), 1e-12);
+  EXPECT_THROW(score_intervals(y, mean, high, low, 0.95), UsageError);
+}
+
+TEST(NormalQuantile, AgreesWithTheDistributionFunction) {
+  for (const double p : {1e-300, 1e-10, 0.001, 0.02, 0.03, 0.25, 0.5, 0.9, 0.975, 0.9999}) {
+    EXPECT_NEAR(0.5 * std::erfc(-normal_quantile(p) / std::sqrt(2.0)) / p, 1.0, 1e-12) << p;
+  }
+  EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-14);
+  EXPECT_THROW(normal_quantile(0.0), UsageError);
+}
+
+TEST(EmpiricalCrps, IsRightForAFewDraws) {
+  EXPECT_EQ(empirical_crps(1.0, std::vector<double>{3.0}), 2.0);
+  // Draws 0 and 2 of y = 1: mean distance 1, half the mean difference of the two 1.
+  EXPECT_NEAR(empirical_crps(1.0, std::vector<double>{2.0, 0.0}), 0.0, 1e-15);
+  // 0, 1, 5 of y = 2: (2 + 1 + 3) / 3 - (1 + 4 + 5) / 3 / 2
+  EXPECT_NEAR(empirical_crps(2.0, std::vector<double>{5.0, 0.0, 1.0}), 2.0 - 10.0 / 6.0, 1e-15);
+}
+
+std::vector<double> normal_draws(std::size_t count, double mean, double sd, std::uint64_t seed) {
+  RandomStream stream({.seed = seed, .purpose = Purpose::simulation});
+  std::vector<double> draws;
+  for (std::size_t i = 0; i < count; ++i) draws.push_back(mean + sd * stream.normal());
+  return draws;
+}
+
+TEST(EmpiricalCrps, ApproachesTheClosedForm) {
+  const std::vector<double> draws = normal_draws(200000, 1.0, 2.0, 3);
+  for (const double y : {-3.0, 1.0, 2.5}) EXPECT_NEAR(empirical_crps(y, draws), gaussian_crps(y, 1.0, 2.0), 0.01) << y;
+}
+
+TEST(Crps, IsProper) {
+  // On average the true forecast scores best: too narrow, too wide and shifted ones score worse.
+  const std::vector<double> y = normal_draws(50000, 0.3, 1.0, 4);
+  const auto score = [&](double mean, double sd) { return mean_crps(y, std::vector<double>(y.size(), mean), std::vector<double>(y.size(), sd)); };
+  for (const auto& [mean, sd] : {std::pair{0.3, 0.7}, {0.3, 1.4}, {0.0, 1.0}, {0.6, 1.0}}) EXPECT_GT(score(mean, sd), score(0.3, 1.0));
+}
+
+TEST(Likelihood, IntegratesToOne) {
+  for (const Likelihood& likelihood : {Likelihood{Likelihood::Kind::gaussian, 0.7, 1.0}, Likelihood{Likelihood::Kind::huber, 0.7, 1.345},
+                                       Likelihood{Likelihood::Kind::huber, 2.0, 0.3}}) {
+    double sum = 0.0;
+    constexpr double kStep = 1e-3;
+    for (double y = -200.0; y < 200.0; y += kStep) sum += kStep * std::exp(log_likelihood(likelihood, y, 0.4));
+    EXPECT_NEAR(sum, 1.0, 1e-4);
+  }
+  EXPECT_THROW(log_likelihood({Likelihood::Kind::gaussian, 0.0, 1.0}, 0.0, 0.0), UsageError);
+}
+
+TEST(EnsembleNlpd, IsThatOfTheMixtureAndBelowItsBound) {
+  const std::vector<double> y = {0.5, -1.0};
+  const std::vector<float> draws = {0.0f, -1.0f, 1.0f, 0.0f};  // [2 draws, 2]
+  const MatrixView<const float> view(draws.data(), 2, 2);
+  const Likelihood likelihood = {Likelihood::Kind::gaussian, 0.5, 1.0};
+  const auto density = [](double z) { return std::exp(-0.5 * z * z) / (0.5 * std::sqrt(2.0 * 3.14159265358979323846)); };
+  const double first = -std::log(0.5 * density(1.0) + 0.5 * density(-1.0)), second = -std::log(0.5 * density(0.0) + 0.5 * density(-2.0));
+  EXPECT_NEAR(ensemble_nlpd(y, view, likelihood), 0.5 * (first + second), 1e-12);
+  const double bound = -0.25 * (2.0 * std::log(density(1.0)) + std::log(density(0.0)) + std::log(density(2.0)));
+  EXPECT_NEAR(ensemble_nlpd_bound(y, view, likelihood), bound, 1e-12);
+  EXPECT_LT(ensemble_nlpd(y, view, likelihood), bound);
+}
+
+TEST(EnsembleNlpd, DoesNotVanishFarFromAllDraws) {
+  const std::vector<double> y = {1e4};
+  const std::vector<float> draws = {0.0f, 1.0f};
+  EXPECT_NEAR(ensemble_nlpd(y, {draws.data(), 2, 1}, {}) / (0.5 * std::pow(1e4 - 1.0, 2)), 1.0, 1e-6);
 }
 
 }  // namespace

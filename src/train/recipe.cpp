@@ -58,6 +58,7 @@ void check(const Recipe& recipe) {
   require_positive("epochs", recipe.epochs);
   require(recipe.batch >= 1, "batch", 0.0, "at least 1");
   require_positive("hyper_rate", recipe.hyper_rate);
+  require_fraction("dropout", recipe.dropout);
 }
 
 std::uint64_t total_steps(const Recipe& recipe, std::size_t observations) {

@@ -1,4 +1,5 @@
-// A recipe as JSON. The keys are the fields' names; enums are words; a beta that is not given is null.
+// A recipe as JSON. The keys are the fields' names; enums are words; a beta that is not given is null. Keys that came with later
+// versions may be missing: they then have the value that earlier versions took for granted.
 
 #include "core/json_fields.h"
 #include "drift/recipe.h"
@@ -39,7 +40,18 @@ void visit_fields(Self& self, auto&& field) {
   field("train_lengthscales", self.train_lengthscales);
   field("train_amplitudes", self.train_amplitudes);
   field("hyper_rate", self.hyper_rate);
+  field("dropout", self.dropout);
 }
+
+namespace {
+
+std::string with_later_keys(const std::string& text) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object() || json.empty() || json.contains("dropout")) return text;
+  return text.substr(0, text.rfind('}')) + ",\"dropout\":0.0}";
+}
+
+}  // namespace
 
 std::string to_json(const Recipe& recipe) {
   check(recipe);  // JSON has no infinities
@@ -47,7 +59,7 @@ std::string to_json(const Recipe& recipe) {
 }
 
 Recipe recipe_from_json(const std::string& text) {
-  Recipe recipe = JsonReader("recipe").parse<Recipe>(text);
+  Recipe recipe = JsonReader("recipe").parse<Recipe>(with_later_keys(text));
   check(recipe);
   return recipe;
 }

@@ -52,6 +52,7 @@ Recipe unusual_recipe() {
   recipe.train_lengthscales = true;
   recipe.train_amplitudes = true;
   recipe.hyper_rate = 3e-3;
+  recipe.dropout = 0.25;
   return recipe;
 }
 
@@ -66,6 +67,10 @@ TEST(Recipe, NamesTheNearestKeyWhenOneIsUnknown) {
   const std::string message = error_of([&] { recipe_from_json(text); });
   EXPECT_NE(message.find("\"epoch\""), std::string::npos) << message;
   EXPECT_NE(message.find("\"epochs\""), std::string::npos) << message;
+}
+
+TEST(Recipe, OfAnEarlierVersionHasNoDropout) {
+  EXPECT_EQ(recipe_from_json(replaced(to_json(Recipe{}), ",\"dropout\":0.0", "")), Recipe{});
 }
 
 TEST(Recipe, RefusesAMissingKeyByName) {
@@ -111,6 +116,7 @@ TEST(Recipe, RefusesEveryFieldOutOfRangeByName) {
       {"epochs", [&](Recipe& r) { r.epochs = infinity; }},
       {"batch", [](Recipe& r) { r.batch = 0; }},
       {"hyper_rate", [](Recipe& r) { r.hyper_rate = -1.0; }},
+      {"dropout", [](Recipe& r) { r.dropout = 1.0; }},
   };
   EXPECT_NO_THROW(check(Recipe{}));
   for (const auto& [field, spoil] : faults) {

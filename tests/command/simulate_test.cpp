@@ -37,8 +37,9 @@ void write_truth(const std::filesystem::path& path) {
 
 TEST(Simulate, WritesObservationsThatDriftReadsWithoutBeingTold) {
   const TemporaryFolder folder;
-  const FinishedRun run = run_shell(folder.path(), "drift simulate --out tracks.nc --truth geoid --observations 3000 --days 2 "
-                                                   "--bbox -50,25,-10,55 --noise 0.05 --json");
+  const FinishedRun run = run_shell(folder.path(),
+                                    "drift simulate --out tracks.nc --truth geoid --observations 3000 --days 2 "
+                                    "--bbox -50,25,-10,55 --noise 0.05 --json");
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(run.err, "");
   const json result = json::parse(run.out);
@@ -62,8 +63,9 @@ TEST(Simulate, WritesObservationsThatDriftReadsWithoutBeingTold) {
 TEST(Simulate, ObservesAFileOverTheTimesItHas) {
   const TemporaryFolder folder;
   write_truth(folder.path() / "truth.nc");
-  const FinishedRun run = run_shell(folder.path(), "drift simulate --out tracks.nc --truth truth.nc --rate-hz 0.02 --noise 0 "
-                                                   "--platforms CryoSat-2,Sentinel-3A");
+  const FinishedRun run = run_shell(folder.path(),
+                                    "drift simulate --out tracks.nc --truth truth.nc --rate-hz 0.02 --noise 0 "
+                                    "--platforms CryoSat-2,Sentinel-3A");
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "observations of zos")) << run.out;
   EXPECT_TRUE(contains(run.out, "2020-01-01 to 2020-01-03T12:00:00Z")) << run.out;
@@ -92,11 +94,13 @@ TEST(Simulate, GivesTheSameFileForTheSameSeed) {
 
 TEST(Simulate, AddsOutliersWhenAsked) {
   const TemporaryFolder folder;
-  const FinishedRun run = run_shell(folder.path(), "drift simulate --out t.nc --observations 2000 --days 1 --noise 0.01 "
-                                                   "--outliers 0.1 --outlier-size 1000 --json");
+  const FinishedRun run = run_shell(folder.path(),
+                                    "drift simulate --out t.nc --observations 2000 --days 1 --noise 0.01 "
+                                    "--outliers 0.1 --outlier-size 1000 --json");
   ASSERT_EQ(run.status, 0) << run.err;
   const auto [observations, report] = read(folder, "t.nc");
-  const auto large = std::count_if(observations.value.begin(), observations.value.end(), [](double v) { return std::abs(v) > 50.0; });
+  const auto large =
+      std::count_if(observations.value.begin(), observations.value.end(), [](double v) { return std::abs(v) > 50.0; });
   EXPECT_NEAR(static_cast<double>(large), 0.1 * 2000.0, 60.0);  // 4 % of them happen to be small; four sd of the rest is 54
 }
 
@@ -104,7 +108,9 @@ TEST(Simulate, WritesWhatXarrayUsersExpect) {
   const std::string python = python_with_xarray();
   if (python.empty()) GTEST_SKIP() << "no python3 with xarray and netCDF4: apt-get install python3-xarray python3-netcdf4";
   const TemporaryFolder folder;
-  ASSERT_EQ(run_shell(folder.path(), "drift simulate --out t.nc --truth geoid --observations 500 --start 2020-03-01 --days 1").status, 0);
+  ASSERT_EQ(
+      run_shell(folder.path(), "drift simulate --out t.nc --truth geoid --observations 500 --start 2020-03-01 --days 1").status,
+      0);
   std::ofstream(folder.path() / "check.py") << R"(
 import numpy as np, xarray as xr
 t = xr.open_dataset('t.nc')
@@ -155,7 +161,8 @@ TEST(Simulate, FailsAtOnceWhereItCannotReadOrWrite) {
 TEST(Simulate, SaysThatTheTruthIsKnownAtOtherTimesOnly) {
   const TemporaryFolder folder;
   write_truth(folder.path() / "truth.nc");
-  const FinishedRun run = run_shell(folder.path(), "drift simulate --out t.nc --truth truth.nc --start 2021-01-01 --rate-hz 0.01");
+  const FinishedRun run =
+      run_shell(folder.path(), "drift simulate --out t.nc --truth truth.nc --start 2021-01-01 --rate-hz 0.01");
   EXPECT_EQ(run.status, 1);
   EXPECT_TRUE(contains(run.err, "the truth is known from 2019-12-31T12:00:00Z to 2020-01-03T12:00:00Z only")) << run.err;
   EXPECT_TRUE(contains(run.err, "has a value at none of")) << run.err;

@@ -49,8 +49,8 @@ void begin_state(const Ensemble& ensemble, TrainingState& state) {
   if (!state.members.empty()) return;
   for (const Member& member : ensemble.members) {
     state.members.push_back({.step = 0,
-                             .moment1 = std::vector<float>(member.parameters.size()),
-                             .moment2 = std::vector<float>(member.parameters.size()),
+                             .moment1 = std::vector<float>(trained_numbers(member)),
+                             .moment2 = std::vector<float>(trained_numbers(member)),
                              .losses = {}});
   }
 }
@@ -80,6 +80,12 @@ class CpuEngine final : public Engine {
   void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient) override {
     check_gradient_shapes(ensemble, coordinates, gradient);
     cpu::input_gradient(ensemble, coordinates, gradient, threads_);
+  }
+
+  void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates,
+                   MatrixView<float> inputs) override {
+    check_head_shapes(ensemble, member, coordinates, inputs);
+    cpu::head_inputs(ensemble, member, coordinates, inputs, threads_);
   }
 
  private:
@@ -142,7 +148,7 @@ class CpuEngine final : public Engine {
       const std::lock_guard lock(slots_mutex_);
       if (!slot.slices.empty()) return;
       slot.losses.resize(job_.max_slices());
-      slot.slices.assign(job_.max_slices(), AlignedVector<float>(job_.plan().parameter_size));
+      slot.slices.assign(job_.max_slices(), AlignedVector<float>(job_.gradient_size()));
     }
 
     void finish_stage(const Task& task) {

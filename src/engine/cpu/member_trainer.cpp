@@ -10,11 +10,12 @@
 #include "engine/cpu/kernels.h"
 #include "train/loss.h"
 #include "train/schedule.h"
+#include "train/variational.h"
 
 namespace drift::cpu {
 namespace {
 
-std::vector<UpdateGroup> update_groups(const Plan& plan, const Recipe& recipe) {
+std::vector<UpdateGroup> update_groups(const Plan& plan, const Recipe& recipe, bool variational) {
   std::vector<UpdateGroup> groups;
   const auto add = [&](UpdateGroup::Rule rule, std::size_t offset, std::size_t rows, std::size_t cols) {
     groups.push_back({.rule = rule, .offset = offset, .size = rows * cols, .rows = rows});
@@ -30,6 +31,9 @@ std::vector<UpdateGroup> update_groups(const Plan& plan, const Recipe& recipe) {
   }
   if (recipe.train_lengthscales || recipe.train_amplitudes) {
     add(UpdateGroup::Rule::hyper, plan.hyper, plan.hyperparameters.size(), 1);
+  }
+  if (variational) {
+    for (const MatrixPlace& place : trained_matrices(plan)) add(UpdateGroup::Rule::log_sd, place.offset, place.rows, place.cols);
   }
   return groups;
 }
@@ -53,7 +57,11 @@ TrainingJob::TrainingJob(const Ensemble& ensemble, const TrainingSet& training_d
       resolver(make_plan(ensemble.spec)),
       seed(ensemble.seed),
       total_steps(drift::total_steps(recipe, data.values.rows)),
-      groups(update_groups(plan(), recipe)) {
+      variational(!ensemble.members.front().log_sd.empty()),
+      groups(update_groups(plan(), recipe, variational)) {
+  if (variational && recipe.dropout > 0.0) {
+    throw UsageError(fmt::format("recipe: dropout is {} but the weights are variational: choose one of the two", recipe.dropout));
+  }
   const std::size_t wanted_slices = std::clamp<std::size_t>((recipe.batch + kBlockRows - 1) / kBlockRows, 1, kMaxSlices);
   slice_rows = (recipe.batch + wanted_slices - 1) / wanted_slices;
   decay = static_cast<float>(2.0 * weight_decay(recipe, data.values.rows));
@@ -65,7 +73,11 @@ std::size_t TrainingJob::slices(std::uint64_t step) const {
 }
 
 Scratch::Scratch(const TrainingJob& job)
-    : workspace(job.plan(), std::min(kBlockRows, job.slice_rows), {.backward = true, .hyper = job.trains_hyper()}),
+    : workspace(job.plan(), std::min(kBlockRows, job.slice_rows),
+                {.backward = true,
+                 .hyper = job.trains_hyper(),
+                 .dropout = job.recipe.dropout > 0.0,
+                 .variational = job.variational}),
       rows(workspace.max_rows()),
       values(workspace.max_rows() * job.data.values.cols),
       weights(workspace.max_rows()) {}
@@ -75,7 +87,12 @@ MemberTrainer::MemberTrainer(const TrainingJob& job, Member& member, MemberProgr
       member_(member),
       progress_(progress),
       order_(job.data.values.rows, job.recipe.batch, job.seed, member.index),
-      network_(job.resolver, member.fixed.data(), member.parameters.data()) {}
+      network_(job.resolver, member.fixed.data(), member.parameters.data()),
+      variances_(member.log_sd.size()) {
+  if (!job.variational) return;
+  variances_of(member.log_sd, variances_);
+  network_.variances = variances_.data();
+}
 
 void MemberTrainer::compute_slice(const Task& task, GradientSlot& slot, Scratch& scratch) const {
   const TrainingSet& data = job_.data;
@@ -84,6 +101,8 @@ void MemberTrainer::compute_slice(const Task& task, GradientSlot& slot, Scratch&
   const std::size_t last = std::min(first + job_.slice_rows, batch_rows);
   const auto mean = static_cast<float>(1.0 / static_cast<double>(batch_rows));
   const Loss loss = loss_of(job_.recipe);
+  const bool random = job_.variational || job_.recipe.dropout > 0.0;
+  PassNoise noise{.numbers = StepNoise(job_.seed, member_.index, task.step), .dropout = job_.recipe.dropout};
   Workspace<float>& ws = scratch.workspace;
   double sum = 0;
   for (std::size_t begin = first; begin < last; begin += ws.max_rows()) {
@@ -97,7 +116,8 @@ void MemberTrainer::compute_slice(const Task& task, GradientSlot& slot, Scratch&
       std::copy_n(data.values.row(source), values.cols, values.row(row));
       if (!data.weights.empty()) scratch.weights[row] = data.weights[source];
     }
-    forward(network_, ws, rows);
+    noise.first_row = begin;
+    forward(network_, ws, rows, random ? &noise : nullptr);
     const auto weights = std::span<const float>(scratch.weights).first(data.weights.empty() ? 0 : rows);
     sum += loss_and_gradient<float>(loss, ws.output(rows), values, weights, mean, ws.output_gradient(rows));
     backward(network_, ws, rows, slot.slices[task.index].data(), begin != first);
@@ -121,6 +141,7 @@ void MemberTrainer::finish_gradient(const Task& task, const GradientSlot& slot) 
 
 void MemberTrainer::update_tensor(const Task& task, const GradientSlot& slot, Scratch& scratch) {
   const UpdateGroup& group = job_.groups[task.index];
+  if (group.rule == UpdateGroup::Rule::log_sd) return update_log_sd(group, slot, task, scratch);
   std::array<const float*, kMaxSlices> pointers{};
   const std::size_t count = job_.slices(task.step);
   for (std::size_t i = 0; i < count; ++i) pointers[i] = slot.slices[i].data() + group.offset;
@@ -148,6 +169,8 @@ void MemberTrainer::update_tensor(const Task& task, const GradientSlot& slot, Sc
     case UpdateGroup::Rule::hyper:
       update_hyper(group, slices, task.step);
       break;
+    case UpdateGroup::Rule::log_sd:
+      break;
   }
 }
 
@@ -164,6 +187,24 @@ void MemberTrainer::update_hyper(const UpdateGroup& group, std::span<const float
     adam_step(settings, std::span<const float* const>(entry.data(), slices.size()), std::span(&member_.parameters[at], 1),
               std::span(&progress_.moment1[at], 1), std::span(&progress_.moment2[at], 1));
   }
+}
+
+void MemberTrainer::update_log_sd(const UpdateGroup& group, const GradientSlot& slot, const Task& task, Scratch& scratch) {
+  const std::size_t behind = job_.plan().parameter_size + group.offset;
+  std::array<const float*, kMaxSlices> pointers{};
+  const std::size_t count = job_.slices(task.step);
+  for (std::size_t i = 0; i < count; ++i) pointers[i] = slot.slices[i].data() + behind;
+  scratch.gradient.resize(std::max(scratch.gradient.size(), group.size));
+  const std::span gradient(scratch.gradient.data(), group.size);
+  const std::span variances(variances_.data() + group.offset, group.size);
+  const std::span log_sds(member_.log_sd.data() + group.offset, group.size);
+  sum_slices({pointers.data(), count}, 0.0F, {}, gradient);
+  to_log_sd_gradient(variances, job_.decay, gradient);
+  const float* summed = gradient.data();
+  const double rate = rate_multiplier(job_.recipe, task.step, job_.total_steps) * job_.recipe.rate;
+  adam_step(adam_settings(job_.recipe, rate, task.step, 0.0F), {&summed, 1}, log_sds,
+            {progress_.moment1.data() + behind, group.size}, {progress_.moment2.data() + behind, group.size});
+  variances_of(log_sds, variances);
 }
 
 void MemberTrainer::finish_step() {

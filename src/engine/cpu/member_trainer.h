@@ -24,9 +24,9 @@ inline constexpr std::size_t kMaxSlices = 8;
 
 // One tensor of the parameters and how it is updated.
 struct UpdateGroup {
-  enum class Rule { adam, muon, hyper };
+  enum class Rule { adam, muon, hyper, log_sd };
   Rule rule;
-  std::size_t offset;
+  std::size_t offset;  // into the parameters, or into the log sds
   std::size_t size;
   std::size_t rows;  // of the matrix, for Muon
 };
@@ -39,7 +39,8 @@ struct TrainingJob {
   std::uint64_t seed;
   std::uint64_t total_steps;
   std::size_t slice_rows;
-  float decay;  // gradient of beta |Theta|^2 is decay * Theta
+  float decay;       // gradient of beta |Theta|^2 is decay * Theta
+  bool variational;  // the members' weights are (train/variational.h)
   std::vector<UpdateGroup> groups;
 
   TrainingJob(const Ensemble& ensemble, const TrainingSet& data, const Recipe& recipe);
@@ -47,11 +48,12 @@ struct TrainingJob {
   bool trains_hyper() const { return recipe.train_lengthscales || recipe.train_amplitudes; }
   std::size_t max_slices() const { return (recipe.batch + slice_rows - 1) / slice_rows; }
   std::size_t slices(std::uint64_t step) const;
+  std::size_t gradient_size() const { return (variational ? 2 : 1) * plan().parameter_size; }
 };
 
 // Gradients of a member's step under way.
 struct GradientSlot {
-  std::vector<AlignedVector<float>> slices;  // [slice][parameters]
+  std::vector<AlignedVector<float>> slices;  // [slice][gradient_size], the second half of the variances
   std::vector<double> losses;                // [slice] weighted sums
 };
 
@@ -81,12 +83,14 @@ class MemberTrainer {
 
  private:
   void update_hyper(const UpdateGroup& group, std::span<const float* const> slices, std::uint64_t step);
+  void update_log_sd(const UpdateGroup& group, const GradientSlot& slot, const Task& task, Scratch& scratch);
 
   const TrainingJob& job_;
   Member& member_;
   MemberProgress& progress_;
   BatchOrder order_;
   Network<float> network_;
+  AlignedVector<float> variances_;  // [parameters] exp(2 log_sd); empty where the weights are certain
   double loss_ = 0;
 };
 

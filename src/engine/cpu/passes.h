@@ -5,6 +5,7 @@
 
 #include "core/aligned_vector.h"
 #include "drift/matrix_view.h"
+#include "engine/cpu/step_noise.h"
 #include "engine/scales.h"
 #include "network/plan.h"
 
@@ -21,13 +22,19 @@ namespace drift::cpu {
 //   d feature    = scale du_next . bottleneck^T          (only where something below wants it)
 //   d phase      = d feature * slope
 //   du           = d phase . hidden_frequencies^T,   dx~ += d phase . coordinate_frequencies^T
+//
+// The head is one more matrix, with the chains' outputs for features. Training may be random in one of two ways:
+//   dropout      feature is multiplied by a mask of 0 and 1 / (1 - rate) before the matrix, d feature by the same mask after it
+//   variational  the weights are N(M, S^2), each on its own (train/variational.h): given the features, the output's entries
+//                are independent and Gaussian, and are drawn instead of the weights
 
 // A member as the passes see it.
 template <class Real>
 struct Network {
   const Plan& plan;
   const Real* fixed;
-  const Real* parameters;
+  const Real* parameters;          // of variational weights, the means
+  const Real* variances = nullptr;  // [parameters] S^2 of variational weights; nullptr: the weights are certain
   Scales scales;
   std::vector<std::vector<Real>> sphere_scales;  // [layer][features], scales.layers[].sphere in Real
 
@@ -39,6 +46,8 @@ struct Wanted {
   bool backward = false;     // keep what the backward pass needs
   bool hyper = false;        // gradients of the hyperparameters' logarithms
   bool coordinates = false;  // gradients with respect to the coordinates
+  bool dropout = false;      // passes with dropout
+  bool variational = false;  // passes with variational weights
 };
 
 // Memory for one block; one for each thread.
@@ -56,12 +65,12 @@ class Workspace {
   MatrixView<Real> output_gradient(std::size_t rows) { return {output_gradient_.data(), rows, outputs_}; }
   // After backward() with wanted.coordinates: dL / d coordinates, on the sphere along it.
   MatrixView<Real> coordinate_gradient(std::size_t rows) { return {coordinate_gradient_.data(), rows, coordinate_count()}; }
+  // After forward(): what the last trained matrix is multiplied by, before its scale. [rows, inputs]
+  MatrixView<Real> last_input(std::size_t rows);
 
  private:
   template <class R>
-  friend void forward(const Network<R>&, Workspace<R>&, std::size_t);
-  template <class R>
-  friend void backward(const Network<R>&, Workspace<R>&, std::size_t, R*, bool);
+  friend class ForwardPass;
   template <class R>
   friend class BackwardPass;
 
@@ -71,6 +80,11 @@ class Workspace {
     AlignedVector<Real> feature;         // [rows, stride]; shared by all layers when there is no backward pass
     AlignedVector<Real> slope;           // [rows, stride], first the hidden share of the phase; likewise
   };
+  // What a random pass keeps of a trained matrix for its way back; the head's comes after the layers'.
+  struct MatrixMemory {
+    AlignedVector<Real> mask;    // [rows, stride] of the input
+    AlignedVector<Real> spread;  // [rows, outputs] d output / d variance
+  };
 
   std::size_t coordinate_count() const { return static_cast<std::size_t>(plan_.coordinates); }
   bool wants_feature_gradient(const LayerPlan& layer) const { return layer.hidden > 0 || wanted_.coordinates || wanted_.hyper; }
@@ -79,6 +93,11 @@ class Workspace {
   // Where a layer's output goes (u of the next layer, the head's input or the output), and its gradient comes from.
   MatrixView<Real> destination(const LayerPlan& layer, std::size_t rows);
   MatrixView<Real> destination_gradient(const LayerPlan& layer, std::size_t rows);
+  // What the head is multiplied by: its inputs or, after dropout, what is left of them. Hyperparameters want them whole.
+  MatrixView<Real> head_seen(std::size_t rows) {
+    return {(dropped_ ? head_dropped_ : head_input_).data(), rows, static_cast<std::size_t>(plan_.head_inputs)};
+  }
+  void allocate_noise(std::size_t max_rows);
 
   const Plan& plan_;
   std::size_t max_rows_;
@@ -86,23 +105,30 @@ class Workspace {
   std::size_t outputs_;
   std::size_t stride_;  // of feature matrices: a whole number of cache lines, an odd one so that columns spread over cache sets
   std::vector<LayerMemory> layers_;
+  std::vector<MatrixMemory> matrices_;  // [layers + 1]
+  bool dropped_ = false;                // the last forward pass had dropout
+  bool drawn_ = false;                  // the last forward pass drew from variational weights
   AlignedVector<Real> coordinates_;
   AlignedVector<Real> scaled_;  // coordinates over their lengthscales
   AlignedVector<Real> scaled_gradient_;
   AlignedVector<Real> coordinate_gradient_;
   AlignedVector<Real> head_input_;
+  AlignedVector<Real> head_dropped_;
   AlignedVector<Real> head_gradient_;
   AlignedVector<Real> output_;
   AlignedVector<Real> output_gradient_;
   AlignedVector<Real> feature_gradient_;  // [rows, stride]
   AlignedVector<Real> sphere_feature_;    // [rows, stride], the spherical share alone; for hyperparameters
+  AlignedVector<Real> squares_;           // [rows, stride], squared inputs of a variational matrix
+  AlignedVector<Real> variance_;          // [rows, outputs], of a variational matrix's output; on the way back its gradient
 };
 
-// ws.coordinates -> ws.output.
+// ws.coordinates -> ws.output. Without noise there is no dropout, and variational weights are their means.
 template <class Real>
-void forward(const Network<Real>& network, Workspace<Real>& ws, std::size_t rows);
+void forward(const Network<Real>& network, Workspace<Real>& ws, std::size_t rows, const PassNoise* noise = nullptr);
 
 // ws.output_gradient -> gradient [parameters] (may be nullptr), overwritten or added to; ws.coordinate_gradient where wanted.
+// After a pass that drew from variational weights gradient is [2 parameters]: then come those of the variances.
 template <class Real>
 void backward(const Network<Real>& network, Workspace<Real>& ws, std::size_t rows, Real* gradient, bool accumulate);
 

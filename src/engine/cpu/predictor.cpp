@@ -129,4 +129,27 @@ void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinate
       });
 }
 
+void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates, MatrixView<float> inputs,
+                 int threads) {
+  const ScaleResolver resolver(make_plan(ensemble.spec));
+  const Plan& plan = resolver.plan();
+  const Member& one = ensemble.members[member];
+  const Network<float> network(resolver, one.fixed.data(), one.parameters.data());
+  const auto scale = static_cast<float>(plan.has_head ? plan.head_scale : network.scales.layers.back().output);
+  for_each_chunk<Workspace<float>>(
+      coordinates.rows, threads, [&] { return Workspace<float>(plan, kBlockRows, {}); },
+      [&](Workspace<float>& ws, std::size_t first, std::size_t rows) {
+        for (std::size_t begin = 0; begin < rows; begin += kBlockRows) {
+          const std::size_t count = std::min(kBlockRows, rows - begin);
+          load(coordinates, first + begin, ws.coordinates(count));
+          forward(network, ws, count);
+          const MatrixView<float> from = ws.last_input(count);
+          for (std::size_t row = 0; row < count; ++row) {
+            float* to = inputs.row(first + begin + row);
+            for (std::size_t i = 0; i < from.cols; ++i) to[i] = scale * from(row, i);
+          }
+        }
+      });
+}
+
 }  // namespace drift::cpu

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+namespace drift {
+
+// Error bars made to hold, from validation observations that training did not see. All vectors are [n], in the values' units.
+
+// The factor on sd_epistemic that gives total spreads sqrt((factor sd_epistemic)^2 + noise_sd^2) the least mean CRPS as Gaussian
+// forecasts of y. Within [1/100, 100]; 1 where the epistemic spread is zero throughout. noise_sd: [n], or one number for all.
+double fit_spread_scale(std::span<const double> y, std::span<const double> mean, std::span<const double> sd_epistemic,
+                        std::span<const double> noise_sd);
+
+// sqrt((scale sd_epistemic)^2 + noise_sd^2), with a scale from above.
+double total_sd(double sd_epistemic, double noise_sd, double scale = 1.0);
+
+struct Interval {
+  double lower = 0.0;
+  double upper = 0.0;
+};
+
+// Split-conformal intervals mean -+ factor sd, whose width follows the forecast's own spread. If the n observations that it was
+// fitted on and a new one are exchangeable, the new one lies inside with probability at least `level` and at most
+// level + 1/(n + 1), however wrong mean and sd may be (src/uncertainty/calibration.cpp has the sources).
+struct ConformalCalibration {
+  static constexpr std::array<double, 5> kLevels = {0.50, 0.80, 0.90, 0.95, 0.99};
+  std::array<double, 5> factors = {};  // one a level, ascending; infinity where n is too small for the level
+  std::size_t observations = 0;        // n
+
+  // Throws UsageError for a level that is not among kLevels.
+  double factor(double level) const;
+  Interval interval(double mean, double sd, double level) const;
+};
+
+// sd > 0: of a new observation, that is sd_total. Throws UsageError for spreads that are not.
+ConformalCalibration fit_conformal(std::span<const double> y, std::span<const double> mean, std::span<const double> sd);
+
+// The factor of one level, between 0 and 1: the ceil((n + 1) level)-th smallest of |y - mean| / sd; infinity where that is beyond n.
+double conformal_factor(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double level);
+
+}  // namespace drift

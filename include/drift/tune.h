@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace drift {
+
+// A search for the settings that make a function small, where each look at the function is dear: Bayesian optimisation. Nothing
+// here knows what the settings mean. What is proposed next depends on the study alone (its space, plan and recorded trials), so
+// a search that was killed goes on as if it never had been.
+
+enum class SettingKind { real, log_real, whole, log_whole, choice };
+
+struct Setting {
+  std::string name;
+  SettingKind kind = SettingKind::real;
+  double low = 0.0;                // smallest value; not used by a choice
+  double high = 1.0;               // largest value, > low; log kinds need low > 0
+  std::vector<std::string> words;  // of a choice, two or more
+};
+
+using SearchSpace = std::vector<Setting>;
+
+// One value a setting, in the space's order and in the setting's own units. A choice's value is the index of its word.
+using Point = std::vector<double>;
+
+// Throws UsageError unless the space can be searched / the point lies in it.
+void check_space(const SearchSpace& space);
+void check_point(const SearchSpace& space, const Point& point);
+
+// The value of a setting by name; UsageError with the nearest name where there is none.
+double value_of(const SearchSpace& space, const Point& point, std::string_view name);
+// "rate 0.003, layers 4, loss huber"
+std::string describe(const SearchSpace& space, const Point& point);
+
+enum class TrialState {
+  done,
+  failed,  // threw, or gave no number: counts as no better than the worst trial done
+  pruned,  // gave up early as hopeless; its value, if it has one, counts as seen, but it is never the best
+};
+
+struct TrialOutcome {
+  double value = 0.0;  // to be made small
+  TrialState state = TrialState::done;
+  std::string message;
+};
+
+struct Trial {
+  std::size_t number = 0;  // from 0; the order of a study, whichever trial ended first
+  Point point;
+  TrialState state = TrialState::done;
+  std::optional<double> value;  // always there when done
+  double budget_share = 1.0;    // (0, 1] of a full trial's work
+  std::uint64_t seed = 0;       // of the trial's own random numbers; a promoted trial keeps that of its first
+  double seconds = 0.0;
+  std::string message;  // why it failed
+};
+
+// What makes one search differ from another in the same space. Saved with the study.
+struct SearchPlan {
+  std::uint64_t seed = 1;
+  std::size_t initial = 0;    // trials of the Latin hypercube before the surrogate proposes; 0: by the number of settings
+  std::size_t parallel = 1;   // trials side by side: a proposal waits for the results of all but this many before it
+  std::vector<Point> first;   // tried before anything else, e.g. settings known to work
+  // Successive halving: the shares of a full trial's work in each round, ascending, the last one 1. From each round the best
+  // third goes on to the next: {1/9, 1/3, 1} tries nine points for the work of three trials. {1}: every trial is a full one.
+  std::vector<double> shares = {1.0};
+};
+
+struct Study {
+  SearchSpace space;
+  SearchPlan plan;
+  std::vector<Trial> trials;  // ascending numbers; a search that was killed may leave gaps, which are filled first
+};
+
+// Checks both and settles what the plan leaves open.
+Study make_study(SearchSpace space, SearchPlan plan = {});
+
+struct Proposal {
+  std::size_t number = 0;
+  Point point;
+  double budget_share = 1.0;
+  std::uint64_t seed = 0;
+};
+
+// The next `count` trials to run, in the order of their numbers. Fewer where a round of successive halving must be recorded
+// before its best are known, or where a space of whole numbers and choices has no untried point left.
+std::vector<Proposal> propose(const Study& study, std::size_t count);
+
+// Adds what came of a proposal. A done trial without a finite value is kept as failed.
+void record(Study& study, const Proposal& proposal, const TrialOutcome& outcome, double seconds);
+
+// Index in study.trials of the best: the smallest value among done trials of the largest budget share there is.
+std::optional<std::size_t> best_trial(const Study& study);
+
+// The best value among done full trials up to and with each trial: the curve of a search's progress. None before the first.
+std::vector<std::optional<double>> best_so_far(const Study& study);
+
+// How much of the variation of the value over the space is due to a setting, by the surrogate's mean: Sobol' indices.
+struct Importance {
+  std::string name;
+  double main = 0.0;   // by itself, [0, 1]
+  double total = 0.0;  // with all that it does together with others
+};
+// In the space's order; empty with fewer than four trials that have a value.
+std::vector<Importance> importance(const Study& study);
+
+// The study as JSON, at once or not at all. Reading is strict: Error with the path for any damaged or foreign file.
+void save_study(const Study& study, const std::filesystem::path& path);
+Study load_study(const std::filesystem::path& path);
+
+// Called on `parallel` threads at a time. What it throws is recorded as the trial's failure.
+using Objective = std::function<TrialOutcome(const Point& point, double budget_share, std::uint64_t seed)>;
+
+struct SearchOptions {
+  double trials = 20.0;  // work to be done in all, in full trials, those of a resumed study included
+  // After each trial, on the calling thread. `trial` belongs to `study`.
+  std::function<void(const Study& study, const Trial& trial)> progress;
+  // No trial is begun once stop is asked for. Those under way are waited for and recorded, unless they throw: a trial that was
+  // cut short is run again by the search that resumes.
+  std::stop_token stop;
+};
+
+// Runs the search. With a path the study is saved there after every trial, and a study that is there already is gone on with:
+// its space and plan must be the same. Throws Error when every trial of the beginning failed.
+Study optimise(const SearchSpace& space, const Objective& objective, const SearchPlan& plan = {},
+               const SearchOptions& options = {}, const std::optional<std::filesystem::path>& path = std::nullopt);
+
+}  // namespace drift

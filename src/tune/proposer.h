@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "drift/tune.h"
+#include "tune/surrogate.h"
+
+namespace drift {
+
+// Makes the proposals of one study. What it remembers between calls only saves work.
+//
+// A new point is, by its place among the study's new points: one of the plan's first points; one of the Latin hypercube; then the
+// largest log expected improvement over the surrogate. The surrogate sees every recorded trial whose number is `parallel` or more
+// below, at every budget share: where shares differ, the share is one more coordinate (its logarithm, scaled to [0, 1]) with a
+// lengthscale of its own, so cheap trials teach as much about full ones as they turn out to agree with them, and improvement is
+// sought for full trials. Trials still under way enter as kriging believers (Ginsbourger, Le Riche, Carraro 2010): their variance
+// is taken away and the mean left alone, which needs no guess of a lie and cannot pull the mean off.
+// What is to be improved on is the smallest posterior mean among the points tried, which noise does not make too good.
+class Proposer {
+ public:
+  // None: the slot stays empty, or every point of the space is taken. `pending`: trials with smaller numbers that have begun.
+  std::optional<Proposal> propose(const Study& study, std::size_t number, const std::vector<Proposal>& pending);
+
+ private:
+  const Surrogate* surrogate(const Study& study, const std::vector<const Trial*>& seen);
+  std::optional<Eigen::VectorXd> new_place(const Study& study, std::size_t number, const std::vector<Proposal>& pending);
+
+  std::vector<std::size_t> fitted_;  // numbers of the trials behind surrogate_
+  std::optional<Surrogate> surrogate_;
+};
+
+// The surrogate of all these trials; none while fewer than two have a value.
+std::optional<Surrogate> surrogate_of(const Study& study, const std::vector<const Trial*>& trials);
+
+// The point's place, with the share's coordinate where the study has several shares.
+Eigen::VectorXd surrogate_place(const Study& study, const Point& point, double share);
+
+}  // namespace drift

@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "drift/error.h"
+#include "drift/tune.h"
+#include "tune/proposer.h"
+#include "tune/schedule.h"
+
+namespace drift {
+namespace {
+
+constexpr double kLargestValue = 1e100;      // beyond it a value is a failure: its square must stay finite
+constexpr std::size_t kMostParallel = 1024;  // trials side by side
+constexpr std::size_t kMostRounds = 6;       // of successive halving: 243 points in a bracket
+
+void check_plan(const SearchSpace& space, const SearchPlan& plan) {
+  if (plan.parallel < 1 || plan.parallel > kMostParallel) {
+    throw UsageError(fmt::format("a search runs 1 to {} trials side by side, not {}", kMostParallel, plan.parallel));
+  }
+  const auto& shares = plan.shares;
+  const bool ascending = std::adjacent_find(shares.begin(), shares.end(), std::greater_equal<>()) == shares.end();
+  if (shares.empty() || shares.size() > kMostRounds || !ascending || !(shares.front() > 0.0) || shares.back() != 1.0) {
+    throw UsageError(fmt::format("the budget shares [{}] of successive halving must ascend from above 0 to 1, {} rounds at most",
+                                 fmt::join(shares, ", "), kMostRounds));
+  }
+  for (const Point& point : plan.first) check_point(space, point);
+}
+
+}  // namespace
+
+Study make_study(SearchSpace space, SearchPlan plan) {
+  check_space(space);
+  check_plan(space, plan);
+  // Enough for each setting to be seen at a few values; Bayesian optimisation gains more from its own points than from more of these.
+  if (plan.initial == 0) plan.initial = std::max<std::size_t>(5, 2 * space.size());
+  return {.space = std::move(space), .plan = std::move(plan), .trials = {}};
+}
+
+std::vector<Proposal> propose(const Study& study, std::size_t count) {
+  Proposer proposer;
+  std::vector<Proposal> proposals;
+  for (std::size_t number = 0; proposals.size() < count; ++number) {
+    if (find_trial(study, number) != nullptr || is_empty_slot(study, number)) continue;
+    if (slot_of(study.plan, number).round > 0 && !is_ready(study, number)) break;
+    std::optional<Proposal> proposal = proposer.propose(study, number, proposals);
+    if (!proposal) break;
+    proposals.push_back(std::move(*proposal));
+  }
+  return proposals;
+}
+
+void record(Study& study, const Proposal& proposal, const TrialOutcome& outcome, double seconds) {
+  check_point(study.space, proposal.point);
+  if (find_trial(study, proposal.number) != nullptr) {
+    throw UsageError(fmt::format("trial {} is in the study already", proposal.number));
+  }
+  Trial trial{.number = proposal.number,
+              .point = proposal.point,
+              .state = outcome.state,
+              .value = std::nullopt,
+              .budget_share = proposal.budget_share,
+              .seed = proposal.seed,
+              .seconds = seconds,
+              .message = outcome.message};
+  const bool usable = std::isfinite(outcome.value) && std::abs(outcome.value) <= kLargestValue;
+  if (usable && trial.state != TrialState::failed) trial.value = outcome.value;
+  if (!usable && trial.state == TrialState::done) {
+    trial.state = TrialState::failed;
+    if (trial.message.empty()) trial.message = fmt::format("the value is {}", outcome.value);
+  }
+  const auto after = std::upper_bound(study.trials.begin(), study.trials.end(), trial.number,
+                                      [](std::size_t number, const Trial& other) { return number < other.number; });
+  study.trials.insert(after, std::move(trial));
+}
+
+std::optional<std::size_t> best_trial(const Study& study) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < study.trials.size(); ++i) {
+    const Trial& trial = study.trials[i];
+    if (trial.state != TrialState::done) continue;
+    if (!best || trial.budget_share > study.trials[*best].budget_share ||
+        (trial.budget_share == study.trials[*best].budget_share && *trial.value < *study.trials[*best].value)) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+std::vector<std::optional<double>> best_so_far(const Study& study) {
+  std::vector<std::optional<double>> curve;
+  std::optional<double> best;
+  for (const Trial& trial : study.trials) {
+    if (trial.state == TrialState::done && trial.budget_share == 1.0) best = best ? std::min(*best, *trial.value) : trial.value;
+    curve.push_back(best);
+  }
+  return curve;
+}
+
+}  // namespace drift

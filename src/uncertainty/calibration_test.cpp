@@ -1,0 +1,137 @@
+#include "drift/calibration.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "core/random.h"
+#include "drift/error.h"
+#include "drift/score.h"
+
+namespace drift {
+namespace {
+
+struct Forecasts {
+  std::vector<double> y, mean, sd;
+};
+
+// Truth: y = sin(4 x) + s(x) e with s growing tenfold over [0, 1] and e heavy-tailed. Forecast: a biased mean and a spread that is
+// wrong in size (a fifth) and in shape (it falls where the true one grows).
+Forecasts wrong_forecasts(std::size_t count, std::uint64_t seed, double shift = 0.0) {
+  RandomStream random({.seed = seed, .purpose = Purpose::simulation});
+  Forecasts result;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double x = random.uniform();
+    const double spread = (0.1 + 0.9 * x) * (1.0 + shift);
+    const double heavy = random.normal() / std::sqrt(random.gamma(2.0) / 2.0);
+    result.y.push_back(std::sin(4.0 * x) + spread * heavy);
+    result.mean.push_back(std::sin(4.0 * x) + 0.2);
+    result.sd.push_back(0.2 * (1.2 - x));
+  }
+  return result;
+}
+
+double share_inside(const ConformalCalibration& calibration, const Forecasts& test, double level) {
+  double inside = 0.0;
+  for (std::size_t i = 0; i < test.y.size(); ++i) {
+    const Interval interval = calibration.interval(test.mean[i], test.sd[i], level);
+    if (test.y[i] >= interval.lower && test.y[i] <= interval.upper) inside += 1.0;
+  }
+  return inside / static_cast<double>(test.y.size());
+}
+
+TEST(ConformalIntervals, CoverExchangeableObservationsHoweverWrongTheForecast) {
+  // Over 200 repetitions of 200 + 200 observations, the mean coverage has an error near sqrt(0.09 / 200 * 2) / sqrt(200) = 0.002.
+  for (const double level : ConformalCalibration::kLevels) {
+    double sum = 0.0;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+      const Forecasts validation = wrong_forecasts(200, 2 * seed), test = wrong_forecasts(200, 2 * seed + 1);
+      sum += share_inside(fit_conformal(validation.y, validation.mean, validation.sd), test, level) / 200.0;
+    }
+    EXPECT_NEAR(sum, level, 0.01) << level;
+  }
+}
+
+TEST(ConformalIntervals, WithoutCalibrationWouldNotCover) {
+  const Forecasts test = wrong_forecasts(4000, 5);
+  EXPECT_LT(coverage(test.y, test.mean, test.sd, 0.9), 0.5);
+}
+
+TEST(ConformalIntervals, FailOnObservationsFromElsewhere) {
+  double sum = 0.0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const Forecasts validation = wrong_forecasts(200, 2 * seed), test = wrong_forecasts(200, 2 * seed + 1, 2.0);
+    sum += share_inside(fit_conformal(validation.y, validation.mean, validation.sd), test, 0.9) / 50.0;
+  }
+  EXPECT_LT(sum, 0.8) << "three times the error, and yet 90 % are covered";
+}
+
+TEST(ConformalFactor, IsTheRankOfTheTheorem) {
+  const std::vector<double> y = {4.0, 1.0, 3.0, 2.0, 9.0, 5.0, 8.0, 6.0, 7.0}, mean(9, 0.0), sd(9, 0.5);  // n + 1 = 10
+  EXPECT_EQ(conformal_factor(y, mean, sd, 0.5), 10.0);   // the 5th of 2, 4, ... 18
+  EXPECT_EQ(conformal_factor(y, mean, sd, 0.51), 12.0);  // rounded up
+  EXPECT_EQ(conformal_factor(y, mean, sd, 0.9), 18.0);   // the 9th, the last
+  EXPECT_TRUE(std::isinf(conformal_factor(y, mean, sd, 0.91)));
+  const ConformalCalibration calibration = fit_conformal(y, mean, sd);
+  EXPECT_EQ(calibration.factor(0.9), 18.0);
+  EXPECT_EQ(calibration.observations, 9u);
+  EXPECT_EQ(calibration.interval(1.0, 2.0, 0.5).lower, -19.0);
+  EXPECT_EQ(calibration.interval(1.0, 2.0, 0.5).upper, 21.0);
+}
+
+TEST(ConformalFactor, RefusesWhatCannotBe) {
+  const std::vector<double> two = {1.0, 2.0}, zero = {1.0, 0.0}, one = {1.0}, none;
+  EXPECT_THROW(conformal_factor(two, two, zero, 0.9), UsageError);
+  EXPECT_THROW(conformal_factor(two, one, two, 0.9), UsageError);
+  EXPECT_THROW(conformal_factor(none, none, none, 0.9), UsageError);
+  EXPECT_THROW(conformal_factor(two, two, two, 1.0), UsageError);
+  EXPECT_THROW(fit_conformal(two, two, two).factor(0.7), UsageError);
+}
+
+// Errors of sd factor * sd and noise.
+Forecasts scaled_forecasts(std::size_t count, double factor, double noise, std::uint64_t seed) {
+  RandomStream random({.seed = seed, .purpose = Purpose::simulation});
+  Forecasts result;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double sd = std::exp(random.normal());
+    result.mean.push_back(random.normal());
+    result.sd.push_back(sd);
+    result.y.push_back(result.mean.back() + factor * sd * random.normal() + noise * random.normal());
+  }
+  return result;
+}
+
+TEST(SpreadScale, RecoversAKnownFactor) {
+  for (const double factor : {0.05, 0.5, 1.0, 1.4, 30.0}) {
+    for (const double noise : {0.0, 0.02}) {
+      const Forecasts forecasts = scaled_forecasts(20000, factor, noise, 3);
+      const std::vector<double> noise_sd = {noise};
+      // The factor is known to about sqrt(1 / (2 n)) = 0.5 %, somewhat less from the CRPS; five of those.
+      EXPECT_NEAR(fit_spread_scale(forecasts.y, forecasts.mean, forecasts.sd, noise_sd) / factor, 1.0, 0.025) << factor;
+    }
+  }
+}
+
+TEST(SpreadScale, HasTheLeastCrps) {
+  const Forecasts forecasts = wrong_forecasts(300, 1);
+  const std::vector<double> noise(300, 0.05);
+  const double best = fit_spread_scale(forecasts.y, forecasts.mean, forecasts.sd, noise);
+  const auto crps = [&](double scale) {
+    std::vector<double> sd;
+    for (const double epistemic : forecasts.sd) sd.push_back(total_sd(epistemic, 0.05, scale));
+    return mean_crps(forecasts.y, forecasts.mean, sd);
+  };
+  for (double scale = 0.02; scale < 90.0; scale *= 1.01) ASSERT_LE(crps(best), crps(scale) + 1e-12) << scale;
+}
+
+TEST(SpreadScale, OfNoSpreadIsOne) {
+  const std::vector<double> y = {1.0, 2.0}, zero = {0.0, 0.0}, noise = {0.1};
+  EXPECT_EQ(fit_spread_scale(y, zero, zero, noise), 1.0);
+  const std::vector<double> negative = {0.1, -0.1};
+  EXPECT_THROW(fit_spread_scale(y, zero, negative, noise), UsageError);
+}
+
+}  // namespace
+}  // namespace drift
