@@ -86,7 +86,6 @@ class Fit {
     const double batch = static_cast<double>(plan.recipe.batch);
     double first_step = -1.0;
     control.progress = [&](const drift::Progress& progress) {
-      interrupt.poll();
       if (!line) return;
       const double step = static_cast<double>(progress.step);
       if (first_step < 0.0) first_step = step;

@@ -1,5 +1,6 @@
 #include "interrupt.h"
 
+#include <chrono>
 #include <csignal>
 
 namespace {
@@ -20,10 +21,12 @@ void set_handler(void (*handler)(int)) {
 Interrupt::Interrupt() {
   signal_came = 0;
   set_handler(on_signal);
+  watch_ = std::jthread([this](const std::stop_token& done) {
+    while (!done.stop_requested()) {
+      if (signal_came != 0) source_.request_stop();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
 }
 
 Interrupt::~Interrupt() { set_handler(SIG_DFL); }
-
-void Interrupt::poll() {
-  if (signal_came != 0) source_.request_stop();
-}

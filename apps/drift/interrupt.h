@@ -1,6 +1,7 @@
 #pragma once
 
 #include <stop_token>
+#include <thread>
 
 // While it lives, the first ctrl-C (or a polite end by kill) asks for a stop; the second ends the program as usual.
 class Interrupt {
@@ -11,8 +12,8 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   std::stop_token token() const { return source_.get_token(); }
-  void poll();  // passes a signal that has come on to the token
 
  private:
   std::stop_source source_;
+  std::jthread watch_;  // passes a signal that has come on to the token: a handler may not
 };

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -96,9 +97,7 @@ int run(int argc, char** argv) {
   return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int guarded_run(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const drift::UsageError& error) {
@@ -108,4 +107,15 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     return fail(kFailed, error.what());
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int status = guarded_run(argc, argv);
+  if (status == 0) return 0;
+  // HDF5 tidies up when the program ends, and crashes at that after a write that failed: all has been said, so it is not let.
+  std::fflush(stdout);
+  std::fflush(stderr);
+  std::_Exit(status);
 }

@@ -189,6 +189,39 @@ TEST(Fit, RefusesTheCheckpointOfAnotherRun) {
   EXPECT_NO_THROW(fit(plan, reading, control));
 }
 
+// The whole sphere, so that the date line and the poles are inside.
+TEST(Fit, IsContinuousAcrossTheDateLineAndAtThePoles) {
+  Reading reading = small_reading(60, 60);
+  RandomStream random({.seed = 5, .purpose = Purpose::simulation});
+  Observations& o = reading.observations;
+  for (std::size_t i = 0; i < o.size(); ++i) {
+    const double z = 2.0 * random.uniform() - 1.0;
+    o.lon_deg[i] = -180.0 + 360.0 * random.uniform();
+    o.lat_deg[i] = std::asin(z) * 180.0 / 3.14159265358979;
+    const UnitVector at = unit_vector({o.lon_deg[i], o.lat_deg[i]});
+    o.value[i] = at[0] + 2.0 * at[1] * at[2] + 0.01 * random.normal();
+  }
+  RunSettings settings = small_settings();
+  const FitPlan plan = plan_fit(settings, reading);
+  ASSERT_EQ(plan.domain.kind, DomainKind::sphere);
+  const FieldModel model = fit(plan, reading).model;
+  const auto engine = make_cpu_engine();
+  const std::vector<double> time = {20003.0};
+  for (const double lat : {-60.0, 0.0, 45.0}) {
+    const FieldPrediction p = predict_field(*engine, model, std::vector<double>{180.0, -180.0, 179.999, -179.999}, std::vector<double>(4, lat), time);
+    EXPECT_EQ(p.mean[0], p.mean[1]);
+    EXPECT_EQ(p.sd_total[0], p.sd_total[1]);
+    EXPECT_NEAR(p.mean[2], p.mean[3], 1e-3);
+  }
+  for (const double pole : {-90.0, 90.0}) {
+    const FieldPrediction p = predict_field(*engine, model, std::vector<double>{0.0, 77.0, -140.0}, std::vector<double>(3, pole), time);
+    EXPECT_NEAR(p.mean[0], p.mean[1], 1e-5);
+    EXPECT_NEAR(p.mean[0], p.mean[2], 1e-5);
+    const FieldPrediction near = predict_field(*engine, model, std::vector<double>{10.0, 190.0}, std::vector<double>(2, pole > 0 ? 89.999 : -89.999), time);
+    EXPECT_NEAR(near.mean[0], near.mean[1], 1e-3);
+  }
+}
+
 TEST(ScoreModel, ScoresPlatformsApart) {
   const Reading reading = small_reading();
   const FieldModel model = fit(plan_fit(small_settings(), reading), reading).model;

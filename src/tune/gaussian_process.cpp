@@ -172,13 +172,13 @@ Eigen::VectorXd GaussianProcess::mean_at(const Eigen::MatrixXd& places) const {
   return (covariance_with(places).transpose() * weights_).array() + hyperparameters_.mean;
 }
 
-GaussianProcess GaussianProcess::believing(const Eigen::VectorXd& place) const {
+GaussianProcess GaussianProcess::believing(const Eigen::VectorXd& place, double lie) const {
   GpData data = data_;
   const Eigen::Index n = data.places.rows();
   data.places.conservativeResize(n + 1, Eigen::NoChange);
   data.places.row(n) = place.transpose();
   data.values.conservativeResize(n + 1);
-  data.values[n] = at(place).mean;
+  data.values[n] = std::isnan(lie) ? at(place).mean : lie;
   return {std::move(data), hyperparameters_};
 }
 

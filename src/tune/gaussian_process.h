@@ -59,7 +59,7 @@ class GaussianProcess {
   Eigen::VectorXd mean_at(const Eigen::MatrixXd& places) const;
 
   // The process that believes its own mean at `place` (the kriging believer): the mean stays as it is, the variance falls.
-  GaussianProcess believing(const Eigen::VectorXd& place) const;
+  GaussianProcess believing(const Eigen::VectorXd& place, double lie) const;
 
   const GpData& data() const { return data_; }
   const GpHyperparameters& hyperparameters() const { return hyperparameters_; }

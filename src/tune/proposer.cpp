@@ -10,6 +10,7 @@
 #include "tune/next_point.h"
 #include "tune/schedule.h"
 #include "tune/space.h"
+#include "tune/knobs.h"
 #include "tune/streams.h"
 
 namespace drift {
@@ -116,11 +117,14 @@ std::optional<Eigen::VectorXd> Proposer::new_place(const Study& study, std::size
   if (fitted == nullptr) return random_point(study.space, taken, study.plan.seed, key);
   const Incumbent best = incumbent_of(study, fitted->process, seen);
   GaussianProcess process = fitted->process;
-  for (const auto& [unused, place] : unseen) process = process.believing(place);
+  double bestv = best.value;
+  if (knob("INC",0)==1) { bestv = process.data().values.minCoeff(); }
+  for (const auto& [unused, place] : unseen) { process = process.believing(place, knob("LIE",0)==1? bestv : knob("LIE",0)==2 ? process.data().values.mean() : knob("LIE",0)==3? process.data().values.maxCoeff() : std::nan("")); 
+    if (knob("BM",0)==1) bestv = std::min(bestv, process.data().values[process.data().values.size()-1]); }
   return next_point({.space = study.space,
                      .process = process,
                      .has_share = has_shares(study),
-                     .best = best.value,
+                     .best = bestv,
                      .best_place = best.place,
                      .taken = taken,
                      .seed = study.plan.seed,

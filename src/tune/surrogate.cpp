@@ -9,6 +9,7 @@
 
 #include "tune/minimise.h"
 #include "tune/streams.h"
+#include "tune/knobs.h"
 
 namespace drift {
 namespace {
@@ -24,9 +25,9 @@ struct Prior {
 
 Prior prior_of(Eigen::Index i, Eigen::Index coordinates) {
   if (i < coordinates) {
-    return {.centre = std::numbers::sqrt2 + 0.5 * std::log(static_cast<double>(coordinates)), .sd = std::sqrt(3.0)};
+    return {.centre = knob("LC", std::numbers::sqrt2) + 0.5 * std::log(static_cast<double>(coordinates)), .sd = knob("LS",std::sqrt(3.0))};
   }
-  if (i == coordinates + 1) return {.centre = std::log(1e-4), .sd = 2.0};
+  if (i == coordinates + 1) return {.centre = knob("NC",std::log(1e-4)), .sd = knob("NS",2.0)};
   return {.centre = 0.0, .sd = 1.0};
 }
 
@@ -73,9 +74,21 @@ Eigen::VectorXd robust_values(std::span<const std::optional<double>> values) {
   const std::size_t half = known.size() / 2;
   const double median = known.size() % 2 == 1 ? known[half] : 0.5 * (known[half - 1] + known[half]);
   const double spread = median - known.front();
-  const double cut = spread > 0.0 ? std::min(known.back(), median + kCut * spread) : known.back();
+  const double cut = spread > 0.0 ? std::min(known.back(), median + knob("CUT",kCut) * spread) : known.back();
   Eigen::VectorXd robust(static_cast<Eigen::Index>(values.size()));
+  const int mode = (int)knob("MODE", 0);
   for (std::size_t i = 0; i < values.size(); ++i) robust[static_cast<Eigen::Index>(i)] = std::min(values[i].value_or(cut), cut);
+  if (mode == 1) {  // copula
+    for (auto& v : robust) {
+      double lo = std::lower_bound(known.begin(), known.end(), v) - known.begin();
+      double hi = std::upper_bound(known.begin(), known.end(), v) - known.begin();
+      double u = (0.5 * (lo + hi) + 0.0) / known.size(); u = std::clamp(u, 0.5/known.size(), 1-0.5/known.size());
+      double a=-8,b=8; for(int i=0;i<60;++i){double m=0.5*(a+b); (0.5*std::erfc(-m/std::sqrt(2.0))<u?a:b)=m;} v=a;
+    }
+  }
+  if (mode == 2 && spread > 0) {  // log the bad side beyond the median
+    for (auto& v : robust) if (v > median) v = median + spread * std::log1p((v - median) / spread);
+  }
   return robust;
 }
 

@@ -79,21 +79,23 @@ TEST(Fit, PlansWithoutTrainingWhenAsked) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors"));
 }
 
-// Ends a fit by a signal, then runs it again; the result must be as if it had never been stopped.
+// Ends a fit by a signal once it has saved a checkpoint, then runs it again; the result must be as if it had never been stopped.
 void expect_resumed(const char* signal, int status) {
   const TemporaryFolder folder;
-  const std::string line = fmt::format("fit '{}' --value ssh --members 2 --layers 2 --features 256 --bottleneck 32 --epochs 40 --batch 64 "
-                                       "--checkpoint-every-s 0.3 ",
-                                       (small_run() / "tracks.nc").string());
-  const FinishedRun stopped = run_shell(folder.path(), fmt::format("drift {} --out m.safetensors & sleep 2; kill -{} $(pgrep -P $! drift || echo $!); wait $!", line, signal));
-  ASSERT_EQ(stopped.status, status) << stopped.err << stopped.out << "\n(a machine that trains this in two seconds needs a longer run)";
+  const std::string line = fmt::format("'{}' fit '{}' --value ssh --members 2 --layers 2 --features 256 --bottleneck 32 --epochs 80 --batch 64 "
+                                       "--checkpoint-every-s 0.1 ",
+                                       DRIFT_COMMAND, (small_run() / "tracks.nc").string());
+  const FinishedRun stopped = run_shell(folder.path(), fmt::format("{} --out m.safetensors & until [ -e m.safetensors.checkpoint ] || ! kill -0 $!; do "
+                                                                   "sleep 0.02; done; kill -{} $!; wait $!",
+                                                                   line, signal));
+  ASSERT_EQ(stopped.status, status) << stopped.err << stopped.out;
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors"));
   ASSERT_TRUE(std::filesystem::exists(folder.path() / "m.safetensors.checkpoint"));
   EXPECT_EQ(contains(stopped.err, "The same command takes it up again"), status == 1) << stopped.err;
-  const FinishedRun resumed = run_shell(folder.path(), "drift " + line + "--out m.safetensors");
+  const FinishedRun resumed = run_shell(folder.path(), line + "--out m.safetensors");
   ASSERT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_TRUE(contains(resumed.out, "Resuming from m.safetensors.checkpoint")) << resumed.out;
-  ASSERT_EQ(run_shell(folder.path(), "drift " + line + "--out whole.safetensors --quiet").status, 0);
+  ASSERT_EQ(run_shell(folder.path(), line + "--out whole.safetensors --quiet").status, 0);
   const auto model = drift::load_field_model(folder.path() / "m.safetensors"), whole = drift::load_field_model(folder.path() / "whole.safetensors");
   EXPECT_EQ(model.ensemble.members[1].parameters, whole.ensemble.members[1].parameters);
 }

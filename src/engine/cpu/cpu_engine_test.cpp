@@ -10,6 +10,7 @@
 
 #include "drift/engine.h"
 #include "drift/error.h"
+#include "network/plan.h"
 
 namespace drift {
 namespace {
@@ -109,6 +110,27 @@ TEST(Training, GivesTheSameBitsForAnyNumberOfThreads) {
     const Trained one = trained(small_spec(), observations, recipe, 1);
     for (const int threads : {2, 3, 7}) expect_same_bits(one, trained(small_spec(), observations, recipe, threads));
   }
+}
+
+TEST(Training, WithDropoutGivesTheSameBitsForAnyNumberOfThreads) {
+  const Observations observations(Space::plane, 1500);
+  Recipe recipe = small_recipe(Optimiser::muon);
+  const Trained certain = trained(small_spec(), observations, recipe, 2);
+  recipe.dropout = 0.1;
+  const Trained one = trained(small_spec(), observations, recipe, 1);
+  for (const int threads : {2, 5}) expect_same_bits(one, trained(small_spec(), observations, recipe, threads));
+  expect_same_bits(one, trained(small_spec(), observations, recipe, 2, 3, {1, 4, 5}));
+  EXPECT_NE(one.ensemble.members[0].parameters, certain.ensemble.members[0].parameters);
+}
+
+TEST(Training, WithDropoutStillLearns) {
+  const Observations observations(Space::plane, 6000);
+  Recipe recipe = default_recipe();
+  recipe.batch = 200;
+  recipe.epochs = 10;
+  recipe.dropout = 0.05;
+  const Trained result = trained(small_spec(), observations, recipe, 2, 2);
+  EXPECT_LT(rms_error(predict(result.ensemble, observations), observations), 0.15);  // the values' own sd is 0.5
 }
 
 TEST(Training, OnTheSphereGivesTheSameBitsForAnyNumberOfThreads) {
@@ -254,6 +276,30 @@ TEST(Prediction, OfOneMemberHasNoVariance) {
   make_cpu_engine()->predict(ensemble, points.set().coordinates,
                              {.mean = {}, .variance = {variance.data(), 10, 1}, .members = {}});
   for (const float value : variance) EXPECT_EQ(value, 0.0F);
+}
+
+TEST(HeadInputs, TimesTheLastMatrixAreThePrediction) {
+  NetworkSpec joint = small_spec(), alone = default_spec(Space::sphere, 3, false);
+  joint.joint.layers = 1;
+  alone.features = 50;
+  for (const NetworkSpec& spec : {small_spec(), joint, small_spec(Space::sphere), alone}) {
+    const Ensemble ensemble = draw_ensemble(spec, 3, 2);
+    Observations points(spec.space, 1100);
+    const auto columns = static_cast<std::size_t>(spec.coordinates());
+    const MatrixView<const float> coordinates(points.coordinates.data(), 1100, columns, points.columns);
+    const std::size_t inputs = head_input_count(spec);
+    std::vector<float> head(1100 * inputs), members(2200);
+    const auto engine = make_cpu_engine({.threads = 3});
+    engine->head_inputs(ensemble, 1, coordinates, {head.data(), 1100, inputs});
+    engine->predict(ensemble, coordinates, {.mean = {}, .variance = {}, .members = {members.data(), 1100, 2}});
+    const Plan plan = make_plan(spec);
+    const float* matrix = ensemble.members[1].parameters.data() + (plan.has_head ? plan.head : plan.layers.back().bottleneck);
+    for (std::size_t row = 0; row < 1100; ++row) {
+      double sum = 0;
+      for (std::size_t i = 0; i < inputs; ++i) sum += static_cast<double>(head[row * inputs + i]) * matrix[i];
+      ASSERT_NEAR(sum, members[2 * row + 1], 1e-5) << row;
+    }
+  }
 }
 
 TEST(InputGradient, MatchesDifferencesOfThePrediction) {

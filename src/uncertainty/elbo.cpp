@@ -1,0 +1,93 @@
+// The evidence lower bound of variational weights; train/variational.h has its form and how it is trained. The likelihood of a
+// residual r with weight w is exp(-w loss(r) / (2 sigma^2)) / Z. With t^2 = sigma^2 / w,
+//   squared  Z = t sqrt(2 pi)
+//   Huber    Z = 2 t sqrt(pi) erf(delta / (2 t)) + (4 t^2 / delta) exp(-delta^2 / (4 t^2))      (its core, and its two tails)
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "drift/error.h"
+#include "drift/uncertainty.h"
+#include "network/plan.h"
+#include "train/loss.h"
+#include "train/variational.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kBlockRows = 65536;
+
+class Likelihood {
+ public:
+  Likelihood(const Recipe& recipe, std::size_t observations)
+      : loss_(loss_of(recipe)), variance_(weight_decay(recipe, observations) * static_cast<double>(observations)) {
+    if (!(variance_ > 0.0)) throw UsageError("elbo: the noise's standard deviation (or beta) is 0 but must be more");
+  }
+
+  double log_density(double residual, double weight) const {
+    if (weight == 0.0) return 0.0;  // the observation says nothing
+    const double t = std::sqrt(variance_ / weight);
+    const double half_precision = 0.5 / (t * t);
+    if (loss_.kind == LossKind::squared) {
+      return -half_precision * loss_detail::Squared<double>{}.value(residual) - std::log(t) -
+             0.5 * std::log(2.0 * std::numbers::pi);
+    }
+    const double delta = loss_.delta;
+    const double core = 2.0 * t * std::sqrt(std::numbers::pi) * std::erf(0.5 * delta / t);
+    const double tails = 4.0 * t * t / delta * std::exp(-0.25 * delta * delta / (t * t));
+    return -half_precision * loss_detail::Huber<double>{delta}.value(residual) - std::log(core + tails);
+  }
+
+ private:
+  Loss loss_;
+  double variance_;
+};
+
+// Mean over the draws of the data's log likelihood.
+double mean_log_likelihood(Engine& engine, const Ensemble& draws, const TrainingSet& data, const Likelihood& likelihood) {
+  const std::size_t outputs = data.values.cols, columns = draws.members.size() * outputs;
+  std::vector<float> predictions(std::min(kBlockRows, data.values.rows) * columns);
+  double sum = 0.0;
+  for (std::size_t first = 0; first < data.values.rows; first += kBlockRows) {
+    const std::size_t rows = std::min(kBlockRows, data.values.rows - first);
+    const MatrixView<float> members(predictions.data(), rows, columns);
+    engine.predict(draws, data.coordinates.middle_rows(first, rows), {.mean = {}, .variance = {}, .members = members});
+    for (std::size_t row = 0; row < rows; ++row) {
+      const double weight = data.weights.empty() ? 1.0 : static_cast<double>(data.weights[first + row]);
+      for (std::size_t col = 0; col < columns; ++col) {
+        const double residual = static_cast<double>(members(row, col)) - data.values(first + row, col % outputs);
+        sum += likelihood.log_density(residual, weight);
+      }
+    }
+  }
+  return sum / static_cast<double>(draws.members.size());
+}
+
+}  // namespace
+
+Elbo elbo(Engine& engine, const Ensemble& ensemble, const TrainingSet& data, const Recipe& recipe, std::size_t draws,
+          std::uint64_t seed) {
+  if (data.values.rows == 0) throw UsageError("elbo: there are no observations");
+  if (draws < 1) throw UsageError("elbo: at least one draw is needed");
+  const Likelihood likelihood(recipe, data.values.rows);
+  const std::vector<MatrixPlace> places = trained_matrices(make_plan(ensemble.spec));
+  const double share = 1.0 / static_cast<double>(ensemble.members.size());
+  Elbo result;
+  for (const Member& member : ensemble.members) {
+    const Ensemble one{ensemble.spec, ensemble.seed, {member}};
+    for (std::size_t draw = 0; draw < draws; ++draw) {
+      const Ensemble drawn = variational_draws(one, 1, seed, draw);
+      result.log_likelihood += share / static_cast<double>(draws) * mean_log_likelihood(engine, drawn, data, likelihood);
+    }
+    for (const MatrixPlace& place : places) {
+      result.kl += share * kl_from_prior({member.parameters.data() + place.offset, place.size()},
+                                         {member.log_sd.data() + place.offset, place.size()});
+    }
+  }
+  return result;
+}
+
+}  // namespace drift

@@ -1,0 +1,185 @@
+// Bayesian linear regression on the inputs of the last trained matrix, streamed over the data (Bishop 2006, section 3.3; on the
+// last layer of a network: Snoek et al. 2015). The sums are in double; A is at least the identity, so that its Cholesky factor
+// exists and the entries of L^-1 are at most one.
+
+#define EIGEN_DONT_PARALLELIZE  // threads are ours
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "core/threads.h"
+#include "drift/error.h"
+#include "drift/uncertainty.h"
+#include "engine/cpu/gemm.h"
+#include "engine/shapes.h"
+#include "network/plan.h"
+#include "train/variational.h"
+
+namespace drift {
+namespace {
+
+using Matrix = Eigen::MatrixXd;  // column-major
+using FloatRows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+constexpr std::size_t kBlockRows = 4096;
+constexpr Eigen::Index kPanel = 64;  // columns of A that a thread adds to at a time; fixed, so that threads change nothing
+
+Eigen::Index index(std::size_t size) { return static_cast<Eigen::Index>(size); }
+
+int threads_or_all(int threads) {
+  if (threads < 0) throw UsageError(fmt::format("threads is {}: give a number from 1, or 0 for one on each core", threads));
+  return threads == 0 ? available_threads() : threads;
+}
+
+// A and Phi^T W y, both times sigma^2 and without the identity.
+struct Sums {
+  Matrix gram;   // [inputs, inputs], upper triangle by panels
+  Matrix cross;  // [inputs, outputs]
+};
+
+void add_block(const FloatRows& inputs, const Matrix& values, const Eigen::VectorXd& weights, int threads, Sums& sums) {
+  const Matrix phi = inputs.cast<double>();
+  const Matrix weighted = weights.asDiagonal() * phi;
+  const Eigen::Index size = phi.cols();
+  std::atomic<Eigen::Index> next = 0;
+  run_on_threads(threads, [&](int) {
+    for (Eigen::Index first = kPanel * next++; first < size; first = kPanel * next++) {
+      const Eigen::Index cols = std::min(kPanel, size - first);
+      sums.gram.block(0, first, first + cols, cols).noalias() +=
+          phi.leftCols(first + cols).transpose() * weighted.middleCols(first, cols);
+    }
+  });
+  sums.cross.noalias() += weighted.transpose() * values;
+}
+
+Sums sum_over(Engine& engine, const Ensemble& ensemble, std::size_t member, const TrainingSet& data, int threads) {
+  const std::size_t size = head_input_count(ensemble.spec), outputs = data.values.cols;
+  Sums sums{Matrix::Zero(index(size), index(size)), Matrix::Zero(index(size), index(outputs))};
+  for (std::size_t first = 0; first < data.values.rows; first += kBlockRows) {
+    const std::size_t rows = std::min(kBlockRows, data.values.rows - first);
+    FloatRows inputs(index(rows), index(size));
+    engine.head_inputs(ensemble, member, data.coordinates.middle_rows(first, rows), {inputs.data(), rows, size});
+    Matrix values(index(rows), index(outputs));
+    Eigen::VectorXd weights = Eigen::VectorXd::Ones(index(rows));
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t o = 0; o < outputs; ++o) values(index(row), index(o)) = data.values(first + row, o);
+      if (!data.weights.empty()) weights(index(row)) = data.weights[first + row];
+    }
+    add_block(inputs, values, weights, threads, sums);
+  }
+  return sums;
+}
+
+LastLayerPosterior posterior_of(const Sums& sums, double noise_sd) {
+  const double precision = 1.0 / (noise_sd * noise_sd);
+  Matrix a = precision * sums.gram;
+  a.diagonal().array() += 1.0;
+  const Eigen::LLT<Matrix, Eigen::Upper> factor(a);  // a = U^T U, of the upper triangle alone; L = U^T
+  if (factor.info() != Eigen::Success) throw Error("last layer: the posterior's precision is not a positive matrix");
+  const Matrix mean = factor.solve(precision * sums.cross);
+  const Matrix lower = factor.matrixL();
+  const Matrix inverse = lower.triangularView<Eigen::Lower>().solve(Matrix::Identity(a.rows(), a.cols()));
+  if (!mean.allFinite() || !inverse.allFinite()) throw Error("last layer: the posterior is not finite; check the observations");
+  LastLayerPosterior posterior;
+  posterior.inputs = static_cast<std::size_t>(a.rows());
+  posterior.outputs = static_cast<std::size_t>(mean.cols());
+  posterior.mean.resize(posterior.inputs * posterior.outputs);
+  posterior.inverse_factor.resize(posterior.inputs * posterior.inputs);
+  Eigen::Map<FloatRows>(posterior.mean.data(), mean.rows(), mean.cols()) = mean.cast<float>();
+  Eigen::Map<FloatRows>(posterior.inverse_factor.data(), a.rows(), a.cols()) = inverse.cast<float>();
+  return posterior;
+}
+
+void check_posteriors(const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors) {
+  const std::size_t inputs = head_input_count(ensemble.spec), outputs = static_cast<std::size_t>(ensemble.spec.outputs);
+  if (posteriors.size() != ensemble.members.size()) {
+    throw UsageError(fmt::format("last layer: {} posteriors for {} members", posteriors.size(), ensemble.members.size()));
+  }
+  for (const LastLayerPosterior& posterior : posteriors) {
+    const bool fits = posterior.inputs == inputs && posterior.outputs == outputs && posterior.mean.size() == inputs * outputs &&
+                      posterior.inverse_factor.size() == inputs * inputs;
+    if (fits) continue;
+    throw UsageError(fmt::format("last layer: a posterior is [{},{}] but the network's last matrix is [{},{}]", posterior.inputs,
+                                 posterior.outputs, inputs, outputs));
+  }
+}
+
+// variances[row] += |L^-1 phi|^2 for the rows of a block.
+void add_variances(const LastLayerPosterior& posterior, MatrixView<const float> inputs, int threads, std::vector<double>& variances) {
+  constexpr std::size_t kChunk = 256;
+  const std::size_t size = posterior.inputs, chunks = (inputs.rows + kChunk - 1) / kChunk;
+  std::atomic<std::size_t> next = 0;
+  run_on_threads(static_cast<int>(std::min(static_cast<std::size_t>(threads), chunks)), [&](int) {
+    std::vector<float> whitened(kChunk * size);
+    for (std::size_t first = kChunk * next++; first < inputs.rows; first = kChunk * next++) {
+      const std::size_t rows = std::min(kChunk, inputs.rows - first);
+      cpu::gemm(cpu::Gemm<float>{.transpose_b = cpu::Transpose::yes,
+                                 .m = rows,
+                                 .n = size,
+                                 .k = size,
+                                 .a = inputs.row(first),
+                                 .lda = inputs.stride,
+                                 .b = posterior.inverse_factor.data(),
+                                 .ldb = size,
+                                 .c = whitened.data(),
+                                 .ldc = size});
+      for (std::size_t row = 0; row < rows; ++row) {
+        double sum = 0.0;
+        for (std::size_t i = row * size; i < (row + 1) * size; ++i) sum += static_cast<double>(whitened[i]) * whitened[i];
+        variances[first + row] += sum;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& ensemble, const TrainingSet& data, double noise_sd,
+                                               int threads) {
+  if (!(noise_sd > 0.0) || !std::isfinite(noise_sd)) {
+    throw UsageError(fmt::format("last layer: noise_sd is {} but must be a finite number greater than 0", noise_sd));
+  }
+  check_shapes(ensemble, data);
+  threads = threads_or_all(threads);
+  std::vector<LastLayerPosterior> posteriors;
+  for (std::size_t member = 0; member < ensemble.members.size(); ++member) {
+    posteriors.push_back(posterior_of(sum_over(engine, ensemble, member, data, threads), noise_sd));
+  }
+  return posteriors;
+}
+
+void set_last_layers(Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors) {
+  check_posteriors(ensemble, posteriors);
+  const MatrixPlace last = trained_matrices(make_plan(ensemble.spec)).back();
+  for (std::size_t i = 0; i < posteriors.size(); ++i) {
+    std::copy(posteriors[i].mean.begin(), posteriors[i].mean.end(), ensemble.members[i].parameters.data() + last.offset);
+  }
+}
+
+void predict_last_layer(Engine& engine, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
+                        MatrixView<const float> coordinates, const PredictionViews& out, int threads) {
+  engine.predict(ensemble, coordinates, out);
+  check_posteriors(ensemble, posteriors);
+  if (out.variance.empty()) return;
+  threads = threads_or_all(threads);
+  const std::size_t size = head_input_count(ensemble.spec);
+  std::vector<float> inputs(std::min(kBlockRows, coordinates.rows) * size);
+  for (std::size_t first = 0; first < coordinates.rows; first += kBlockRows) {
+    const std::size_t rows = std::min(kBlockRows, coordinates.rows - first);
+    const MatrixView<float> block(inputs.data(), rows, size);
+    std::vector<double> variances(rows, 0.0);
+    for (std::size_t member = 0; member < posteriors.size(); ++member) {
+      engine.head_inputs(ensemble, member, coordinates.middle_rows(first, rows), block);
+      add_variances(posteriors[member], block, threads, variances);
+    }
+    for (std::size_t row = 0; row < rows; ++row) {
+      const double within = variances[row] / static_cast<double>(posteriors.size());
+      for (std::size_t o = 0; o < out.variance.cols; ++o) out.variance(first + row, o) += static_cast<float>(within);
+    }
+  }
+}
+
+}  // namespace drift
