@@ -35,7 +35,7 @@ constexpr double kEpochs = 3.0, kFullEpochs = 1.0;
 constexpr double kSouthDeg = 62.0, kNorthDeg = 88.0;  // no satellite sees further north: the pole is drawn, not scored
 constexpr const char* kStart = "2020-03-01";
 constexpr const char* kMapTime = "2020-03-05T12:00:00Z";
-constexpr const char* kGrid = "EPSG:6931:25km:-3100,-3100,3100,3100";
+constexpr const char* kGrid = "EPSG:6931:25km:-3250,-3250,3250,3250";
 
 struct DemoOptions {
   std::filesystem::path out = "drift-demo";

@@ -111,6 +111,8 @@ class Fit {
                                      {"spec", nlohmann::ordered_json::parse(drift::to_json(plan.spec))},
                                      {"recipe", nlohmann::ordered_json::parse(drift::to_json(plan.recipe))},
                                      {"noise_sd", result.model.info.noise_sd},
+                                     {"spread_scale", result.model.info.spread_scale},
+                                     {"calibration_observations", result.calibrated_on},
                                      {"scores", result.held_out ? nlohmann::ordered_json::parse(drift::to_json(*result.held_out))
                                                                 : nlohmann::ordered_json(nullptr)},
                                      {"train_s", result.train_s},
@@ -119,15 +121,18 @@ class Fit {
       return;
     }
     say(fmt::format("Trained in {}.", clock_text(result.train_s)));
-    const std::string& unit = result.model.info.value.unit;
+    const drift::FieldInfo& info = result.model.info;
+    const std::string unit = info.value.unit == "1" ? "" : " " + info.value.unit;
+    const bool given = plan.settings.uncertainty.noise_sd || plan.settings.uncertainty.noise == "sigma";
+    say(fmt::format("Noise of an observation: {:.3g}{} ({}).", info.noise_sd, unit,
+                    given ? "given" : result.held_out ? "what the field leaves unexplained of held-out ones" : "judged by those that trained: too little"));
+    if (info.spread_scale != 1.0) say(fmt::format("Spread of the field: {:.3g} times that of the networks.", info.spread_scale));
     if (result.held_out) {
-      say("\nHeld-out observations:\n" + scores_text(*result.held_out, unit));
+      say(fmt::format("\nHeld-out observations{}:\n{}",
+                      result.calibrated_on > 0 ? fmt::format(" (besides {} that settled noise and spread)", grouped(static_cast<double>(result.calibrated_on))) : "",
+                      scores_text(*result.held_out, info.value.unit)));
     }
-    say(fmt::format("Noise of an observation: {:.3g} {} ({})", result.model.info.noise_sd, unit,
-                    plan.settings.uncertainty.noise_sd ? "given"
-                    : result.held_out                  ? "what the field leaves unexplained of the held-out ones"
-                                                       : "what the field leaves unexplained of those that trained: too little"));
-    say(fmt::format("\n{}  the model\nNext: drift predict {} --out map.nc", settings_.output.model, settings_.output.model));
+    say(fmt::format("{}  the model\nNext: drift predict {} --out map.nc", settings_.output.model, settings_.output.model));
   }
 
   const FitOptions& options_;

@@ -12,6 +12,7 @@
 #include "drift/engine.h"
 #include "drift/ensemble.h"
 #include "drift/observations.h"
+#include "drift/uncertainty.h"
 #include "drift/variable_info.h"
 
 namespace drift {
@@ -24,7 +25,13 @@ struct FieldInfo {
   double first_time_days = 0.0, last_time_days = 0.0;  // of the training observations
   std::array<double, 4> extent = {};  // lon0, lat0, lon1, lat1 of them, lon0 > lon1 across the date line; xy: x0, y0, x1, y1
   double noise_sd = 0.0;              // of an observation's error, in the values' unit
+  double spread_scale = 1.0;          // factor on the networks' own spread, fitted on held-out observations
+  // Half-widths of intervals of a new observation in units of sd_total, at 50, 80, 90, 95 and 99 %, from held-out observations
+  // (split conformal); 0: not fitted, -1: too few observations for the level.
+  std::array<double, 5> conformal = {};
   std::size_t training = 0;           // observations
+
+  bool is_conformal() const { return conformal[0] != 0.0; }
 };
 
 // Where the training observations lie: cells of half a degree that hold any (xy: 512 by 512 cells of the extent).
@@ -45,10 +52,11 @@ struct FieldModel {
   Domain domain = {};
   FieldInfo info = {};
   DataCells cells = {};
+  std::vector<LastLayerPosterior> last_layers = {};  // one a member where the method is last_layer, else none
   std::string settings = {};  // the run's, as TOML
   std::string scores = {};    // of the held-out observations, as JSON; empty: none were held out
 
-  bool has_spread() const { return ensemble.members.size() > 1; }
+  bool has_spread() const { return ensemble.members.size() > 1 || !last_layers.empty(); }
 };
 
 // A model file (drift/ensemble.h) whose metadata hold domain, info, cells, settings and scores. Loading throws Error, beginning
@@ -59,7 +67,7 @@ FieldModel load_field_model(const std::filesystem::path& path);
 // What to predict, and the results, in the values' unit. Vectors that are not wanted stay empty.
 struct FieldPrediction {
   std::vector<float> mean;          // [n]; NaN where the position is NaN
-  std::vector<float> sd_epistemic;  // [n], of the field; empty without a spread
+  std::vector<float> sd_epistemic;  // [n], of the field, spread_scale included; empty without a spread
   std::vector<float> sd_total;      // [n], of a new observation; empty without a spread
   std::vector<float> members;       // [members, n]
   std::vector<GroundGradient> gradient;  // [n]

@@ -23,6 +23,7 @@ namespace drift {
 struct FitPlan {
   RunSettings settings;
   Domain domain;  // fitted to the training observations
+  SplitOptions split_options;
   Split split;
   NetworkSpec spec;
   Recipe recipe;
@@ -47,18 +48,26 @@ struct FitControl {
 struct FitResult {
   bool finished = false;  // false: stopped; the checkpoint is saved, the model is not complete
   FieldModel model;
-  std::optional<Scores> held_out;  // of sd_total against the held-out observations
+  std::optional<Scores> held_out;  // of sd_total against held-out observations, those that calibrated aside
+  std::size_t calibrated_on = 0;   // held-out observations that settled noise and spread, and nothing else
   std::uint64_t steps = 0;         // a member
   double train_s = 0.0;
 };
 
 FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& control = {});
 
-// Scores of sd_total on observations, all together and by platform.
+// Scores of sd_total on observations, all together and by group.
 struct ModelScores {
   Scores all;
-  std::vector<std::pair<std::string, Scores>> by_platform;  // empty where there are no platforms
+  std::vector<std::pair<std::string, Scores>> groups;  // by name; empty where nothing was asked for
 };
-ModelScores score_model(Engine& engine, const FieldModel& model, const Observations& observations);
+enum class ScoreGroups {
+  none,
+  platform,
+  day,     // of the calendar
+  region,  // boxes of 30 degrees
+};
+ModelScores score_model(Engine& engine, const FieldModel& model, const Observations& observations,
+                        ScoreGroups groups = ScoreGroups::platform);
 
 }  // namespace drift

@@ -61,8 +61,12 @@ struct TrainSettings {
 };
 
 struct UncertaintySettings {
-  std::string method = "ensemble";
-  std::optional<double> noise_sd;  // of an observation's error, in the values' unit; none: from the held-out residuals
+  std::string method = "ensemble";  // ensemble, variational, dropout, last_layer
+  std::size_t draws = 10;           // members made of a variational or dropout network
+  double dropout = 0.05;            // share of features dropped
+  std::string noise = "estimate";   // or sigma: that of each observation
+  std::optional<double> noise_sd;   // of an observation's error, in the values' unit: given, not estimated
+  std::string calibrate = "scale";  // none, scale, conformal
 };
 
 struct OutputSettings {

@@ -7,6 +7,7 @@
 
 #include "core/json_fields.h"
 #include "drift/error.h"
+#include "network/model_file.h"
 #include "run/base64.h"
 
 namespace drift {
@@ -46,6 +47,8 @@ void visit_fields(Self& self, auto&& field) {
   field("last_time_days", self.last_time_days);
   field("extent", self.extent);
   field("noise_sd", self.noise_sd);
+  field("spread_scale", self.spread_scale);
+  field("conformal", self.conformal);
   field("training", self.training);
 }
 
@@ -70,8 +73,26 @@ DataCells restored(const StoredCells& stored) {
   return cells;
 }
 
+std::string tensor_name(std::size_t place, const char* what) { return fmt::format("last_layer.{}.{}", place, what); }
+
+void read_last_layers(const SafetensorsFile& file, FieldModel& model) {
+  const std::size_t inputs = head_input_count(model.ensemble.spec);
+  for (std::size_t place = 0; place < model.ensemble.members.size(); ++place) {
+    LastLayerPosterior posterior = {inputs, 1, {}, {}};
+    const std::array<std::size_t, 2> mean_shape = {inputs, 1}, factor_shape = {inputs, inputs};
+    file.expect(tensor_name(place, "mean"), mean_shape);
+    file.expect(tensor_name(place, "inverse_factor"), factor_shape);
+    posterior.mean.resize(inputs);
+    posterior.inverse_factor.resize(inputs * inputs);
+    file.read(tensor_name(place, "mean"), mean_shape, posterior.mean);
+    file.read(tensor_name(place, "inverse_factor"), factor_shape, posterior.inverse_factor);
+    model.last_layers.push_back(std::move(posterior));
+  }
+}
+
 void check_info(const FieldInfo& info) {
   if (!(info.noise_sd >= 0.0)) throw Error(fmt::format("field: noise_sd is {}", info.noise_sd));
+  if (!(info.spread_scale > 0.0)) throw Error(fmt::format("field: spread_scale is {}", info.spread_scale));
   if (info.first_time_days > info.last_time_days) throw Error("field: the last time is before the first");
 }
 
@@ -79,19 +100,25 @@ void check_info(const FieldInfo& info) {
 
 void save_field_model(const std::filesystem::path& path, const FieldModel& model) {
   const StoredCells cells = {model.cells.columns, model.cells.rows, model.cells.extent, to_base64(model.cells.bits)};
-  save_model(path, model.ensemble,
-             {{kDomainKey, to_json(model.domain)},
-              {kInfoKey, write_json(model.info).dump()},
-              {kCellsKey, write_json(cells).dump()},
-              {kSettingsKey, model.settings},
-              {kScoresKey, model.scores}});
+  ModelParts parts = model_parts(model.ensemble, {{kDomainKey, to_json(model.domain)},
+                                                  {kInfoKey, write_json(model.info).dump()},
+                                                  {kCellsKey, write_json(cells).dump()},
+                                                  {kSettingsKey, model.settings},
+                                                  {kScoresKey, model.scores}});
+  for (std::size_t place = 0; place < model.last_layers.size(); ++place) {
+    const LastLayerPosterior& posterior = model.last_layers[place];
+    parts.tensors.push_back({tensor_name(place, "mean"), {posterior.inputs, posterior.outputs}, posterior.mean});
+    parts.tensors.push_back({tensor_name(place, "inverse_factor"), {posterior.inputs, posterior.inputs}, posterior.inverse_factor});
+  }
+  write_safetensors(path, parts.tensors, parts.metadata);
 }
 
 FieldModel load_field_model(const std::filesystem::path& path) {
-  Model file = load_model(path);
+  const SafetensorsFile file(path);
+  Model stored = read_model(file);
   const auto entry = [&](const char* key) -> const std::string& {
-    const auto found = file.metadata.find(key);
-    if (found == file.metadata.end()) {
+    const auto found = stored.metadata.find(key);
+    if (found == stored.metadata.end()) {
       throw Error(fmt::format("{}: holds networks but no '{}', so they cannot be turned into a field; was it written by drift fit?",
                               path.string(), key));
     }
@@ -109,12 +136,13 @@ FieldModel load_field_model(const std::filesystem::path& path) {
   }
   model.settings = entry(kSettingsKey);
   model.scores = entry(kScoresKey);
-  model.ensemble = std::move(file.ensemble);
+  model.ensemble = std::move(stored.ensemble);
   const int coordinates = space_coordinates(model.domain) + (model.info.has_time ? 1 : 0);
   if (model.ensemble.spec.coordinates() != coordinates || model.ensemble.spec.outputs != 1) {
     throw Error(fmt::format("{}: is corrupt: its domain gives {} coordinates but its networks take {}", path.string(), coordinates,
                             model.ensemble.spec.coordinates()));
   }
+  if (file.tensors().contains(tensor_name(0, "mean"))) read_last_layers(file, model);
   return model;
 }
 

@@ -62,8 +62,9 @@ TEST(PredictField, IsTheFieldAndItsSpreadInTheValuesUnit) {
     for (std::size_t m = 0; m < 4; ++m) mean += prediction.members[m * 3 + i] / 4.0;
     for (std::size_t m = 0; m < 4; ++m) square += std::pow(prediction.members[m * 3 + i] - mean, 2) / 3.0;
     EXPECT_NEAR(prediction.mean[i], mean, 1e-5);
-    EXPECT_NEAR(prediction.sd_epistemic[i], std::sqrt(square), 1e-5);
-    EXPECT_NEAR(prediction.sd_total[i], std::hypot(std::sqrt(square), trained().info.noise_sd), 1e-5);
+    const double spread = trained().info.spread_scale * std::sqrt(square);
+    EXPECT_NEAR(prediction.sd_epistemic[i], spread, 1e-5);
+    EXPECT_NEAR(prediction.sd_total[i], std::hypot(spread, trained().info.noise_sd), 1e-5);
   }
 }
 

@@ -8,13 +8,13 @@
 #include <numeric>
 
 #include "drift/error.h"
+#include "run/judge.h"
 #include "run/training_rows.h"
 
 namespace drift {
 namespace {
 
 constexpr const char* kFingerprintKey = "fingerprint";
-constexpr std::size_t kBlock = 65536;  // observations predicted at a time
 
 void say(const FitControl& control, const std::string& text) {
   if (control.say) control.say(text);
@@ -82,72 +82,16 @@ FieldInfo describe(const FitPlan& plan, const Reading& reading) {
   return info;
 }
 
-struct Forecast {
-  std::vector<double> y, mean, sd_epistemic;
-};
-
-Forecast forecast(Engine& engine, const FieldModel& model, const Observations& observations, std::span<const std::size_t> rows) {
-  Forecast out;
-  std::vector<double> lon, lat, time;
-  for (std::size_t first = 0; first < rows.size(); first += kBlock) {
-    lon.clear(), lat.clear(), time.clear();
-    for (std::size_t i = first; i < std::min(first + kBlock, rows.size()); ++i) {
-      lon.push_back(observations.lon_deg[rows[i]]);
-      lat.push_back(observations.lat_deg[rows[i]]);
-      if (model.info.has_time) time.push_back(observations.time_days[rows[i]]);
-      out.y.push_back(observations.value[rows[i]]);
-    }
-    const FieldPrediction block = predict_field(engine, model, lon, lat, time);
-    out.mean.insert(out.mean.end(), block.mean.begin(), block.mean.end());
-    out.sd_epistemic.insert(out.sd_epistemic.end(), block.sd_epistemic.begin(), block.sd_epistemic.end());
-  }
-  return out;
-}
-
-std::vector<double> total_sd(const FieldModel& model, const Forecast& forecast) {
-  std::vector<double> sd;
-  const double least = 1e-9 * model.domain.value.sd;  // a density needs some spread
-  for (const double s : forecast.sd_epistemic) sd.push_back(std::max(std::hypot(s, model.info.noise_sd), least));
-  return sd;
-}
-
-// What is left of the residuals' size when the field's own uncertainty is taken away. With outliers about (the Huber loss) by the
-// median, which they do not move.
-double estimate_noise(const Forecast& forecast, bool robust) {
-  std::vector<double> squares;
-  double spread = 0.0;
-  for (std::size_t i = 0; i < forecast.y.size(); ++i) {
-    squares.push_back(std::pow(forecast.y[i] - forecast.mean[i], 2));
-    if (!forecast.sd_epistemic.empty()) spread += std::pow(forecast.sd_epistemic[i], 2) / static_cast<double>(forecast.y.size());
-  }
-  double size = std::accumulate(squares.begin(), squares.end(), 0.0) / static_cast<double>(squares.size());
-  if (robust) {
-    constexpr double kMedianOfChiSquare = 0.454936423119572;
-    const auto middle = squares.begin() + static_cast<std::ptrdiff_t>(squares.size() / 2);
-    std::nth_element(squares.begin(), middle, squares.end());
-    size = *middle / kMedianOfChiSquare;
-  }
-  return std::sqrt(std::max(0.0, size - spread));
-}
-
-// Rows of which the noise is judged: the held-out ones, or some that trained where there are none.
-std::vector<std::size_t> judging_rows(const Split& split) {
-  if (!split.held_out.empty()) return split.held_out;
-  constexpr std::size_t kEnough = 20000;
-  std::vector<std::size_t> rows;
-  const std::size_t stride = std::max<std::size_t>(1, split.training.size() / kEnough);
-  for (std::size_t i = 0; i < split.training.size(); i += stride) rows.push_back(split.training[i]);
-  return rows;
-}
-
-void judge(Engine& engine, const FitPlan& plan, const Observations& observations, FitResult& result) {
-  const bool held_out = !plan.split.held_out.empty();
-  const Forecast residuals = forecast(engine, result.model, observations, judging_rows(plan.split));
-  result.model.info.noise_sd =
-      plan.settings.uncertainty.noise_sd.value_or(estimate_noise(residuals, plan.recipe.loss == LossKind::huber));
-  if (!held_out) return;
-  result.held_out = score_forecast(residuals.y, residuals.mean, total_sd(result.model, residuals));
-  result.model.scores = to_json(*result.held_out);
+// Where the spread is not that of independent networks, the draws or posteriors it comes from.
+void add_uncertainty(Engine& engine, const FitPlan& plan, const TrainingRows& rows, FieldModel& model) {
+  const UncertaintySettings& wanted = plan.settings.uncertainty;
+  const std::uint64_t seed = plan.settings.seed;
+  if (wanted.method == "dropout") model.ensemble = dropout_draws(model.ensemble, wanted.dropout, wanted.draws, seed);
+  if (wanted.method == "variational") model.ensemble = variational_draws(model.ensemble, wanted.draws, seed);
+  if (wanted.method != "last_layer") return;
+  // Noise in the engine's units: what the recipe assumed.
+  const double noise = std::max(plan.recipe.noise_sd, 1e-4);
+  model.last_layers = fit_last_layer(engine, model.ensemble, rows.view(), noise, plan.settings.threads);
 }
 
 }  // namespace
@@ -157,53 +101,32 @@ FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& con
   Ensemble ensemble;
   TrainingState state;
   take_up(plan, control, ensemble, state);
-  if (ensemble.members.empty()) ensemble = draw_ensemble(plan.spec, plan.settings.seed, plan.members);
+  if (ensemble.members.empty()) {
+    ensemble = draw_ensemble(plan.spec, plan.settings.seed, plan.members);
+    if (plan.settings.uncertainty.method == "variational") make_variational(ensemble);
+  }
 
   FitResult result;
   result.steps = total_steps(plan.recipe, plan.split.training.size());
-  {
-    const TrainingRows rows = training_rows(plan.domain, reading.observations, plan.split.training, plan.spec.temporal.layers > 0);
-    TrainOptions options;
-    options.control = {.progress = control.progress, .stop = control.stop};
-    options.checkpoint = control.checkpoint;
-    options.checkpoint_every_s = plan.settings.train.checkpoint_every_s;
-    options.metadata = {{kFingerprintKey, plan.fingerprint}};
-    const double begun = seconds_now();
-    result.finished = train(*engine, ensemble, state, rows.view(), plan.recipe, options);
-    result.train_s = seconds_now() - begun;
-  }
+  const TrainingRows rows = training_rows(plan.domain, reading.observations, plan.split.training, plan.spec.temporal.layers > 0);
+  TrainOptions options;
+  options.control = {.progress = control.progress, .stop = control.stop};
+  options.checkpoint = control.checkpoint;
+  options.checkpoint_every_s = plan.settings.train.checkpoint_every_s;
+  options.metadata = {{kFingerprintKey, plan.fingerprint}};
+  const double begun = seconds_now();
+  result.finished = train(*engine, ensemble, state, rows.view(), plan.recipe, options);
+  result.train_s = seconds_now() - begun;
   if (!result.finished) return result;
+  state = {};
   result.model.ensemble = std::move(ensemble);
   result.model.domain = plan.domain;
   result.model.info = describe(plan, reading);
   result.model.cells = data_cells(plan.domain, reading.observations, std::span<const std::size_t>(plan.split.training));
   result.model.settings = to_toml(plan.settings);
-  judge(*engine, plan, reading.observations, result);
+  add_uncertainty(*engine, plan, rows, result.model);
+  judge(*engine, plan, reading, result);
   return result;
-}
-
-ModelScores score_model(Engine& engine, const FieldModel& model, const Observations& observations) {
-  if (observations.size() == 0) throw Error("there are no observations to score");
-  if (model.info.has_time && observations.time_days.empty()) {
-    throw UsageError("the model varies in time but the observations have none; name their time with --time");
-  }
-  std::vector<std::size_t> rows(observations.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  const Forecast all = forecast(engine, model, observations, rows);
-  const std::vector<double> sd = model.has_spread() ? total_sd(model, all) : std::vector<double>();
-  ModelScores scores;
-  scores.all = score_forecast(all.y, all.mean, sd);
-  for (std::size_t p = 0; p < observations.platform_names.size(); ++p) {
-    std::vector<double> y, mean, spread;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (observations.platform[i] != p) continue;
-      y.push_back(all.y[i]);
-      mean.push_back(all.mean[i]);
-      if (!sd.empty()) spread.push_back(sd[i]);
-    }
-    if (!y.empty()) scores.by_platform.emplace_back(observations.platform_names[p], score_forecast(y, mean, spread));
-  }
-  return scores;
 }
 
 }  // namespace drift

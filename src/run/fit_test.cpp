@@ -227,9 +227,9 @@ TEST(ScoreModel, ScoresPlatformsApart) {
   const FieldModel model = fit(plan_fit(small_settings(), reading), reading).model;
   const auto engine = make_cpu_engine();
   const ModelScores scores = score_model(*engine, model, reading.observations);
-  ASSERT_EQ(scores.by_platform.size(), 2u);
-  EXPECT_EQ(scores.by_platform[0].second.count + scores.by_platform[1].second.count, scores.all.count);
-  const double mean_square = 0.5 * (std::pow(scores.by_platform[0].second.rmse, 2) + std::pow(scores.by_platform[1].second.rmse, 2));
+  ASSERT_EQ(scores.groups.size(), 2u);
+  EXPECT_EQ(scores.groups[0].second.count + scores.groups[1].second.count, scores.all.count);
+  const double mean_square = 0.5 * (std::pow(scores.groups[0].second.rmse, 2) + std::pow(scores.groups[1].second.rmse, 2));
   EXPECT_NEAR(std::sqrt(mean_square), scores.all.rmse, 1e-9);
   Observations timeless = reading.observations;
   timeless.time_days.clear();

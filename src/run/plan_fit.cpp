@@ -86,6 +86,7 @@ class Planner {
       how = fmt::format("in blocks of {:g} {}", wanted.block, report_.on_plane ? "units" : "km");
     }
     if (none) options.method = SplitMethod::random;
+    plan_.split_options = options;
     plan_.split = split_observations(observations_, options);
     if (plan_.split.training.size() < kFewest) {
       throw Error(fmt::format("only {} observations are left to train on; hold out fewer (--held-out)", plan_.split.training.size()));
@@ -173,7 +174,9 @@ class Planner {
     }
     check(spec);
     plan_.spec = spec;
-    plan_.members = wanted.members.value_or(kMembers);
+    const std::string& method = plan_.settings.uncertainty.method;
+    const bool drawn = method == "variational" || method == "dropout";
+    plan_.members = wanted.members.value_or(drawn ? 1 : kMembers);
     note("Model: {} networks of {} layers, {} features, bottlenecks of {}; lengthscale {:.3g} {}{}.", plan_.members,
          spec.spatial.layers, spec.features, spec.bottleneck,
          lengthscale_from_engine(plan_.domain, spec.spatial.lengthscales[0]), plan_.domain.unit,
@@ -199,6 +202,7 @@ class Planner {
     recipe.huber_delta = wanted.huber_delta;
     if (wanted.rate) recipe.rate = *wanted.rate;
     if (wanted.bottleneck_rate) recipe.muon_rate = *wanted.bottleneck_rate;
+    if (plan_.settings.uncertainty.method == "dropout") recipe.dropout = plan_.settings.uncertainty.dropout;
     if (const auto noise = plan_.settings.uncertainty.noise_sd) recipe.noise_sd = *noise / plan_.domain.value.sd;
     check(recipe);
     plan_.recipe = recipe;

@@ -69,14 +69,15 @@ FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span
   views.mean = MatrixView<float>(mean.data(), count, 1);
   if (model.has_spread()) views.variance = MatrixView<float>(variance.data(), count, 1);
   if (wants.members) views.members = MatrixView<float>(each.data(), count, members);
-  engine.predict(model.ensemble, row_view, views);
+  if (model.last_layers.empty()) engine.predict(model.ensemble, row_view, views);
+  else predict_last_layer(engine, model.ensemble, model.last_layers, row_view, views);
 
   const Standard& value = model.domain.value;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t to = known.index[i];
     out.mean[to] = static_cast<float>(value.from_engine(mean[i]));
     if (model.has_spread()) {
-      const double sd = sd_from_engine(model.domain, std::sqrt(static_cast<double>(variance[i])));
+      const double sd = model.info.spread_scale * sd_from_engine(model.domain, std::sqrt(static_cast<double>(variance[i])));
       out.sd_epistemic[to] = static_cast<float>(sd);
       out.sd_total[to] = static_cast<float>(std::hypot(sd, model.info.noise_sd));
     }

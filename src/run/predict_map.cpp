@@ -44,6 +44,7 @@ class MapLayers {
            .comment = fmt::format("The field's standard deviation with an observation's noise of {:g} added in quadrature.", model.info.noise_sd)},
           [](const FieldPrediction& p, std::size_t i) { return p.sd_total[i]; });
     }
+    if (model.info.is_conformal() && model.info.conformal[2] > 0.0) add_interval(model, name, what);
     if (options.gradient) add_gradient(model, name, what);
     if (members_ > 0) layers_.push_back({.info = {name + "_members", what + ": the ensemble's members", value.standard_name, unit_}, .members = members_});
   }
@@ -69,6 +70,16 @@ class MapLayers {
   void add(FieldLayer layer, Simple source) {
     layers_.push_back(std::move(layer));
     sources_.push_back([source](const FieldPrediction& p, std::size_t i, double) { return source(p, i); });
+  }
+
+  // The 90 % interval that held on held-out observations.
+  void add_interval(const FieldModel& model, const std::string& name, const std::string& what) {
+    const auto factor = static_cast<float>(model.info.conformal[2]);
+    const std::string comment = "Split conformal: nine of ten new observations lie between lower90 and upper90 if they are like those held out.";
+    add({.info = {name + "_lower90", what + ": lower end of the 90 % interval of a new observation", "", unit_}, .comment = comment},
+        [factor](const FieldPrediction& p, std::size_t i) { return p.mean[i] - factor * p.sd_total[i]; });
+    add({.info = {name + "_upper90", what + ": upper end of the 90 % interval of a new observation", "", unit_}, .comment = comment},
+        [factor](const FieldPrediction& p, std::size_t i) { return p.mean[i] + factor * p.sd_total[i]; });
   }
 
   void add_gradient(const FieldModel& model, const std::string& name, const std::string& what) {

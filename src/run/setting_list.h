@@ -102,11 +102,19 @@ void visit_settings(Self& s, Visitor&& visit) {
   visit("train", "checkpoint_every_s", s.train.checkpoint_every_s,
         more_than_zero("--checkpoint-every-s", "Seconds between checkpoints"));
 
-  SettingRule uncertainty = text("--uncertainty", "Method: ensemble");
-  uncertainty.words = {"ensemble"};
+  SettingRule uncertainty = text("--uncertainty", "Where the spread comes from: ensemble, variational, dropout or last_layer");
+  uncertainty.words = {"ensemble", "variational", "dropout", "last_layer"};
   visit("uncertainty", "method", s.uncertainty.method, uncertainty);
+  visit("uncertainty", "draws", s.uncertainty.draws, whole("--draws", "Members drawn of each variational or dropout network", 2, 1000));
+  visit("uncertainty", "dropout", s.uncertainty.dropout, whole("--dropout", "Share of features dropped by the method dropout, 0 to 0.9", 0.0, 0.9));
+  SettingRule noise = text("--noise", "Noise of an observation: estimate it on held-out ones, or each one's own sigma");
+  noise.words = {"estimate", "sigma"};
+  visit("uncertainty", "noise", s.uncertainty.noise, noise);
   visit("uncertainty", "noise_sd", s.uncertainty.noise_sd,
-        whole("--noise-sd", "Standard deviation of an observation's error, in the values' unit", 0.0, 1e300));
+        whole("--noise-sd", "Noise of an observation where it is known, in the values' unit", 0.0, 1e300));
+  SettingRule calibrate = text("--calibrate", "Make the spread hold on held-out observations: none, scale or conformal");
+  calibrate.words = {"none", "scale", "conformal"};
+  visit("uncertainty", "calibrate", s.uncertainty.calibrate, calibrate);
 
   visit("output", "model", s.output.model, text("--out", "The model's file (safetensors)"));
 }

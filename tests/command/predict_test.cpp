@@ -159,7 +159,7 @@ TEST(Score, PrintsScoresAndJson) {
   EXPECT_TRUE(contains(text.out, "Sentinel-3B")) << text.out;
   const json scores = json::parse(run_shell(small_run(), line + "--json").out);
   EXPECT_LT(scores["rmse"].get<double>(), 0.2);
-  EXPECT_EQ(scores["platforms"].size(), 3u);
+  EXPECT_EQ(scores["groups"].size(), 3u);
 }
 
 TEST(Inspect, TellsWhatIsInTheFiles) {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "engine/cpu/every_instruction_set.h"
 #include "engine/cpu/passes_testing.h"
 #include "train/variational.h"
 
@@ -178,6 +179,24 @@ TEST(StepNoise, DoesNotDependOnHowABatchIsCut) {
   EXPECT_EQ(whole, part);
 }
 
+TEST(StepNoise, IsTheSameOnEveryInstructionSetAndInDouble) {
+  const StepNoise noise(1, 2, 3);
+  for (const std::size_t columns : {1, 15, 16, 17, 128, 129, 300, 1000}) {
+    std::vector<double> exact(3 * columns), exact_mask(3 * columns);
+    noise.normal<double>(4, 9, {exact.data(), 3, columns});
+    noise.mask<double>(4, 9, 0.3, {exact_mask.data(), 3, columns});
+    for_every_instruction_set([&] {
+      std::vector<float> found(3 * columns), mask(3 * columns);
+      noise.normal<float>(4, 9, {found.data(), 3, columns});
+      noise.mask<float>(4, 9, 0.3, {mask.data(), 3, columns});
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        ASSERT_NEAR(found[i], exact[i], 2e-6) << i;
+        ASSERT_FLOAT_EQ(mask[i], static_cast<float>(exact_mask[i])) << i;
+      }
+    });
+  }
+}
+
 TEST(StepNoise, ChangesWithSeedMemberStepMatrixAndRow) {
   const auto numbers = [](const StepNoise& noise, std::size_t matrix, std::size_t first_row) {
     std::vector<double> all(8);
@@ -196,15 +215,15 @@ TEST(StepNoise, ChangesWithSeedMemberStepMatrixAndRow) {
 
 TEST(StepNoise, IsNormalAndItsNeighboursAreIndependent) {
   constexpr std::size_t kCount = 400000;
-  std::vector<double> x(kCount);
-  StepNoise(9, 0, 0).normal<double>(0, 0, {x.data(), 1000, kCount / 1000});
+  std::vector<float> x(kCount);
+  StepNoise(9, 0, 0).normal<float>(0, 0, {x.data(), 1000, kCount / 1000});
   double m1 = 0, m2 = 0, m3 = 0, m4 = 0, lag = 0, beyond = 0;
   for (std::size_t i = 0; i < kCount; ++i) {
-    m1 += x[i] / kCount;
-    m2 += x[i] * x[i] / kCount;
-    m3 += std::pow(x[i], 3) / kCount;
-    m4 += std::pow(x[i], 4) / kCount;
-    if (i > 0) lag += x[i] * x[i - 1] / kCount;
+    m1 += static_cast<double>(x[i]) / kCount;
+    m2 += static_cast<double>(x[i]) * x[i] / kCount;
+    m3 += std::pow(static_cast<double>(x[i]), 3) / kCount;
+    m4 += std::pow(static_cast<double>(x[i]), 4) / kCount;
+    if (i > 0) lag += static_cast<double>(x[i]) * x[i - 1] / kCount;
     beyond += std::abs(x[i]) > 3 ? 1.0 / kCount : 0;
   }
   const double error = 5 / std::sqrt(static_cast<double>(kCount));

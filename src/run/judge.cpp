@@ -1,0 +1,169 @@
+#include "run/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "drift/calibration.h"
+#include "drift/error.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kBlock = 65536;             // observations predicted at a time
+constexpr std::size_t kEnoughToCalibrate = 100;   // observations that calibrate, at least
+
+// A density needs some spread.
+double least_sd(const FieldModel& model) { return 1e-9 * model.domain.value.sd; }
+
+std::vector<double> total_sds(const FieldModel& model, const Forecast& forecast) {
+  std::vector<double> sd;
+  for (std::size_t i = 0; i < forecast.sd_epistemic.size(); ++i) {
+    sd.push_back(std::max(total_sd(forecast.sd_epistemic[i], forecast.noise_sd[i]), least_sd(model)));
+  }
+  return sd;
+}
+
+double crps_with(const Forecast& forecast, double spread_scale, double noise_sd) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < forecast.y.size(); ++i) {
+    const double sd = total_sd(forecast.sd_epistemic.empty() ? 0.0 : forecast.sd_epistemic[i], noise_sd, spread_scale);
+    sum += gaussian_crps(forecast.y[i], forecast.mean[i], sd);
+  }
+  return sum / static_cast<double>(forecast.y.size());
+}
+
+// Rows of which the noise is judged where nothing was held out: some that trained.
+std::vector<std::size_t> some_training_rows(const Split& split) {
+  constexpr std::size_t kEnough = 20000;
+  std::vector<std::size_t> rows;
+  const std::size_t stride = std::max<std::size_t>(1, split.training.size() / kEnough);
+  for (std::size_t i = 0; i < split.training.size(); i += stride) rows.push_back(split.training[i]);
+  return rows;
+}
+
+// Held-out rows in two halves: .training calibrates, .held_out scores. Too few for that: all do both, and the scores flatter a
+// little, by three numbers fitted.
+Split halves(const FitPlan& plan, const Observations& observations) {
+  const std::vector<std::size_t>& rows = plan.split.held_out;
+  SplitOptions options = plan.split_options;
+  options.held_out = 0.5;
+  options.seed += 1;
+  if (options.method == SplitMethod::platform || options.method == SplitMethod::time) options.method = SplitMethod::random;
+  if (options.method == SplitMethod::random && !observations.track.empty()) options.method = SplitMethod::track;
+  Split split;
+  if (rows.size() >= 2 * kEnoughToCalibrate) split = split_observations(observations, options, std::span<const std::size_t>(rows));
+  if (split.training.size() < kEnoughToCalibrate || split.held_out.empty()) return {rows, rows};
+  return split;
+}
+
+void calibrate_spread(const UncertaintySettings& wanted, FieldModel& model, Forecast& forecast) {
+  const bool sigmas = wanted.noise == "sigma";
+  const bool scaling = wanted.calibrate != "none" && !forecast.sd_epistemic.empty();
+  double scale = 1.0, noise = wanted.noise_sd.value_or(sigmas ? 0.0 : estimate_noise(forecast));
+  // Scale and noise share the residuals between them: each is fitted with the other held, until neither moves.
+  for (int round = 0; scaling && round < 20; ++round) {
+    const double before = scale;
+    scale = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic,
+                             sigmas ? std::span<const double>(forecast.noise_sd) : std::span<const double>(&noise, 1));
+    if (!wanted.noise_sd && !sigmas) noise = estimate_noise(forecast, scale);
+    if (std::abs(scale - before) < 1e-3 * before) break;
+  }
+  if (sigmas) {
+    noise = std::sqrt(std::inner_product(forecast.noise_sd.begin(), forecast.noise_sd.end(), forecast.noise_sd.begin(), 0.0) /
+                      static_cast<double>(forecast.noise_sd.size()));
+  } else {
+    std::fill(forecast.noise_sd.begin(), forecast.noise_sd.end(), noise);
+  }
+  for (double& sd : forecast.sd_epistemic) sd *= scale;
+  model.info.noise_sd = noise;
+  model.info.spread_scale = scale;
+}
+
+void calibrate_intervals(FieldModel& model, const Forecast& forecast) {
+  const ConformalCalibration fitted = fit_conformal(forecast.y, forecast.mean, total_sds(model, forecast));
+  for (std::size_t i = 0; i < fitted.factors.size(); ++i) {
+    model.info.conformal.at(i) = std::isfinite(fitted.factors.at(i)) ? fitted.factors.at(i) : -1.0;
+  }
+}
+
+}  // namespace
+
+Forecast forecast(Engine& engine, const FieldModel& model, const Observations& observations, std::span<const std::size_t> rows,
+                  bool noise_by_sigma) {
+  if (noise_by_sigma && observations.sigma.empty()) {
+    throw UsageError("the noise is to be each observation's own, but the observations have no sigma; name it with --sigma");
+  }
+  Forecast out;
+  std::vector<double> lon, lat, time;
+  for (std::size_t first = 0; first < rows.size(); first += kBlock) {
+    lon.clear(), lat.clear(), time.clear();
+    for (std::size_t i = first; i < std::min(first + kBlock, rows.size()); ++i) {
+      lon.push_back(observations.lon_deg[rows[i]]);
+      lat.push_back(observations.lat_deg[rows[i]]);
+      if (model.info.has_time) time.push_back(observations.time_days[rows[i]]);
+      out.y.push_back(observations.value[rows[i]]);
+      out.noise_sd.push_back(noise_by_sigma ? static_cast<double>(observations.sigma[rows[i]]) : model.info.noise_sd);
+    }
+    const FieldPrediction block = predict_field(engine, model, lon, lat, time);
+    out.mean.insert(out.mean.end(), block.mean.begin(), block.mean.end());
+    out.sd_epistemic.insert(out.sd_epistemic.end(), block.sd_epistemic.begin(), block.sd_epistemic.end());
+  }
+  return out;
+}
+
+double estimate_noise(const Forecast& forecast, double spread_scale) {
+  // Golden section over the noise, whose CRPS has one minimum; from nothing to twice the residuals' size.
+  constexpr double kGolden = 0.6180339887498949;
+  double low = 0.0, high = 2.0 * rmse(forecast.y, forecast.mean);
+  double a = high - kGolden * (high - low), b = low + kGolden * (high - low);
+  double at_a = crps_with(forecast, spread_scale, a), at_b = crps_with(forecast, spread_scale, b);
+  for (int step = 0; step < 30; ++step) {
+    if (at_a < at_b) {
+      high = b, b = a, at_b = at_a;
+      a = high - kGolden * (high - low), at_a = crps_with(forecast, spread_scale, a);
+    } else {
+      low = a, a = b, at_a = at_b;
+      b = low + kGolden * (high - low), at_b = crps_with(forecast, spread_scale, b);
+    }
+  }
+  return 0.5 * (low + high);
+}
+
+Scores score(const FieldModel& model, const Forecast& forecast) {
+  const std::vector<double> sd = total_sds(model, forecast);
+  Scores scores = score_forecast(forecast.y, forecast.mean, sd);
+  if (!model.info.is_conformal() || sd.empty()) return scores;
+  for (std::size_t level = 0; level < scores.intervals.size(); ++level) {
+    const double factor = model.info.conformal.at(level);
+    if (factor < 0.0) continue;
+    double inside = 0.0, width = 0.0;
+    for (std::size_t i = 0; i < sd.size(); ++i) {
+      inside += std::abs(forecast.y[i] - forecast.mean[i]) <= factor * sd[i] ? 1.0 : 0.0;
+      width += 2.0 * factor * sd[i];
+    }
+    const auto count = static_cast<double>(sd.size());
+    scores.intervals[level] = {scores.intervals[level].level, inside / count, width / count};
+  }
+  return scores;
+}
+
+void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result) {
+  const UncertaintySettings& wanted = plan.settings.uncertainty;
+  const Observations& observations = reading.observations;
+  const bool held_out = !plan.split.held_out.empty(), sigmas = wanted.noise == "sigma";
+  const Split parts = held_out ? halves(plan, observations) : Split{some_training_rows(plan.split), {}};
+  Forecast calibration = forecast(engine, result.model, observations, parts.training, sigmas);
+  UncertaintySettings steps = wanted;
+  if (!held_out) steps.calibrate = "none";  // residuals of what was trained on say nothing of the spread
+  calibrate_spread(steps, result.model, calibration);
+  if (steps.calibrate == "conformal" && !calibration.sd_epistemic.empty()) calibrate_intervals(result.model, calibration);
+  if (!held_out) return;
+  result.calibrated_on = parts.training == parts.held_out ? 0 : parts.training.size();
+  result.held_out = score(result.model, forecast(engine, result.model, observations, parts.held_out, sigmas));
+  result.model.scores = to_json(*result.held_out);
+}
+
+}  // namespace drift

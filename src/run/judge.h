@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "drift/fit.h"
+
+namespace drift {
+
+// What a model says of observations that it has not been trained on, and what follows from it.
+
+struct Forecast {
+  std::vector<double> y, mean, sd_epistemic;  // [n]; the last empty without a spread
+  std::vector<double> noise_sd;               // [n], each observation's own
+};
+
+// noise_by_sigma: each observation's noise is its sigma, else the model's noise_sd.
+Forecast forecast(Engine& engine, const FieldModel& model, const Observations& observations, std::span<const std::size_t> rows,
+                  bool noise_by_sigma);
+
+// Noise that gives the forecasts the least mean CRPS, from 0 to the size of the residuals; robust against outliers as the CRPS is.
+double estimate_noise(const Forecast& forecast, double spread_scale = 1.0);
+
+// Gaussian scores of sd_total; intervals are the conformal ones where the model has them.
+Scores score(const FieldModel& model, const Forecast& forecast);
+
+// Settles noise, spread_scale and conformal factors of the model, and scores it on what is left. Held-out observations are halved
+// (by whole groups, as the split was made): one half calibrates, the other scores, so that the scores are those of fresh data.
+void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result);
+
+}  // namespace drift
