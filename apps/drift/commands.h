@@ -8,6 +8,7 @@ void add_demo(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_fit(CLI::App& app);
+void add_tune(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_score(CLI::App& app);
 void add_plot(CLI::App& app);

@@ -17,6 +17,7 @@
 #include "progress.h"
 #include "run_options.h"
 #include "scores_text.h"
+#include "tune_report.h"
 
 namespace {
 
@@ -55,9 +56,10 @@ class Fit {
     check_output(settings_.output.model);
     const drift::Reading reading = drift::read_observations(settings_.data.files, drift::read_options(settings_));
     say(reading_text(reading));
-    const drift::FitPlan plan = drift::plan_fit(settings_, reading);
+    drift::FitPlan plan = drift::plan_fit(settings_, reading);
     for (const std::string& choice : plan.choices) say(choice);
     if (options_.plan_only) return;
+    if (settings_.tune.method == "bayes") plan = tuned(plan, reading);
     const drift::FitResult result = train(plan, reading);
     drift::save_field_model(settings_.output.model, result.model);
     std::error_code ignored;
@@ -72,6 +74,19 @@ class Fit {
     if (options_.quiet || options_.json) return;
     fmt::print("{}\n", text);
     std::fflush(stdout);
+  }
+
+  // The plan with the settings that a search finds.
+  drift::FitPlan tuned(const drift::FitPlan& plan, const drift::Reading& reading) const {
+    const std::string study = settings_.tune.study.empty() ? settings_.output.model + ".study.json" : settings_.tune.study;
+    check_output(study);
+    say(fmt::format("\nSearching for settings, {} trials; the study is {}.", settings_.tune.trials, study));
+    const drift::TuneResult result = search_with_progress(plan, reading, study, !options_.quiet && !options_.json);
+    if (!result.best) throw drift::Error("no trial of the search succeeded; drift tune --show tells why each failed");
+    drift::FitPlan found = drift::plan_fit(result.settings, reading);
+    say("");
+    for (const std::string& choice : found.choices) say(choice);
+    return found;
   }
 
   drift::FitResult train(const drift::FitPlan& plan, const drift::Reading& reading) const {
@@ -147,7 +162,7 @@ void add_fit(CLI::App& app) {
   verb->footer("The least call: drift fit FILES --value sla --out model.safetensors\n"
                "Stopped by ctrl-C or killed, the same command resumes from the last checkpoint.");
   verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
-  auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "output"});
+  auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "tune", "output"});
   verb->add_flag("--fresh", options->fresh, "Begin anew, whatever a checkpoint holds")->group("Run");
   verb->add_flag("--plan", options->plan_only, "Say what would be done, and stop")->group("Run");
   verb->add_flag("--json", options->json, "Print the result as JSON")->group("Run");

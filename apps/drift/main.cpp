@@ -82,6 +82,7 @@ int run(int argc, char** argv) {
   add_inspect(app);
   add_simulate(app);
   add_fit(app);
+  add_tune(app);
   add_predict(app);
   add_score(app);
   add_plot(app);

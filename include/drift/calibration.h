@@ -37,7 +37,8 @@ struct ConformalCalibration {
 // sd > 0: of a new observation, that is sd_total. Throws UsageError for spreads that are not.
 ConformalCalibration fit_conformal(std::span<const double> y, std::span<const double> mean, std::span<const double> sd);
 
-// The factor of one level, between 0 and 1: the ceil((n + 1) level)-th smallest of |y - mean| / sd; infinity where that is beyond n.
+// The factor of one level, between 0 and 1: the ceil((n + 1) level)-th smallest of |y - mean| / sd; infinity where that is beyond
+// n.
 double conformal_factor(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double level);
 
 }  // namespace drift

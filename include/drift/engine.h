@@ -61,8 +61,8 @@ class Engine {
   virtual std::string name() const = 0;  // "cpu" or "cuda"
 
   // Members with variational weights (Member::log_sd) are trained as such: the means and the log sds follow the evidence lower
-  // bound (src/train/variational.h). Takes every member to `until_step` (at most the recipe's total). Returns early, each member at the end of a step, when stop
-  // is asked for. Throws Error naming member, step and rate when a loss is not finite.
+  // bound (src/train/variational.h). Takes every member to `until_step` (at most the recipe's total). Returns early, each member
+  // at the end of a step, when stop is asked for. Throws Error naming member, step and rate when a loss is not finite.
   virtual void advance(Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
                        std::uint64_t until_step, const TrainControl& control) = 0;
 

@@ -17,8 +17,8 @@ struct Member {
   std::uint32_t index = 0;        // the member's part of the random key
   std::vector<float> fixed;       // frequencies, phases, degrees, poles
   std::vector<float> parameters;  // bottlenecks, head, logarithms of hyperparameter multipliers
-  // Variational weights (drift/uncertainty.h): log sd of each bottleneck's and the head's entries, whose means the parameters then
-  // are; zero elsewhere. Empty: the weights are certain.
+  // Variational weights (drift/uncertainty.h): log sd of each bottleneck's and the head's entries, whose means the parameters
+  // then are; zero elsewhere. Empty: the weights are certain.
   std::vector<float> log_sd = {};
 };
 

@@ -49,6 +49,9 @@ struct PlotReport {
 // GMT 6. Throws Error (no GMT, not a map, nothing to write to) or UsageError (no such variable, time, colours, extension).
 PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::path& picture, const PlotOptions& options = {});
 
+// Draws the best value so far of a search, by trial (NaN: none yet), as steps: PNG or PDF.
+void plot_progress(const std::vector<double>& best_so_far, const std::filesystem::path& picture);
+
 // Throws UsageError, naming what is known, unless the extension is one of a picture that plot_map makes.
 void check_picture_name(const std::filesystem::path& picture);
 

@@ -44,7 +44,7 @@ struct Recipe {
   bool train_lengthscales = false;  // lengthscales follow the loss, each member its own
   bool train_amplitudes = false;
   double hyper_rate = 1e-2;  // > 0, Adam's rate for their logarithms
-  double dropout = 0.0;      // [0, 1), share of the inputs of every bottleneck and of the head left out, anew for each row and step
+  double dropout = 0.0;  // [0, 1), share of the inputs of every bottleneck and of the head left out, anew for each row and step
 
   bool operator==(const Recipe&) const = default;
 };

@@ -57,6 +57,7 @@ struct TrainSettings {
   std::string optimiser;         // muon or adam; empty: the recipe's
   std::string loss = "squared";    // or huber
   double huber_delta = 0.1;
+  std::optional<double> decay_noise_sd;  // noise that weight decay assumes, in the values' unit; none: a hundredth of their sd
   double checkpoint_every_s = 300.0;
 };
 
@@ -67,6 +68,18 @@ struct UncertaintySettings {
   std::string noise = "estimate";   // or sigma: that of each observation
   std::optional<double> noise_sd;   // of an observation's error, in the values' unit: given, not estimated
   std::string calibrate = "scale";  // none, scale, conformal
+};
+
+struct TuneSettings {
+  std::string method = "none";        // none, bayes, gradient
+  std::size_t trials = 20;            // full trials' worth of work
+  std::vector<std::string> settings;  // searched; empty: lengthscales and amplitude
+  std::string objective = "loss";     // of validation observations: loss (mean over members), crps, nlpd, elbo
+  std::optional<double> alpha;        // weight of the field's roughness; none: chosen by other validation observations
+  bool halving = false;               // small trials first, the best third goes on
+  std::optional<std::size_t> members;  // a trial
+  std::size_t parallel = 1;           // trials side by side
+  std::string study;                  // the search's file; empty: beside the model
 };
 
 struct OutputSettings {
@@ -80,6 +93,7 @@ struct RunSettings {
   ModelSettings model;
   TrainSettings train;
   UncertaintySettings uncertainty;
+  TuneSettings tune;
   OutputSettings output;
   std::uint64_t seed = 1;
   int threads = 0;  // 0: one for each core this process may use

@@ -21,9 +21,9 @@ enum class SettingKind { real, log_real, whole, log_whole, choice };
 struct Setting {
   std::string name;
   SettingKind kind = SettingKind::real;
-  double low = 0.0;                // smallest value; not used by a choice
-  double high = 1.0;               // largest value, > low; log kinds need low > 0
-  std::vector<std::string> words;  // of a choice, two or more
+  double low = 0.0;                     // smallest value; not used by a choice
+  double high = 1.0;                    // largest value, > low; log kinds need low > 0
+  std::vector<std::string> words = {};  // of a choice, two or more
 };
 
 using SearchSpace = std::vector<Setting>;
@@ -49,7 +49,7 @@ enum class TrialState {
 struct TrialOutcome {
   double value = 0.0;  // to be made small
   TrialState state = TrialState::done;
-  std::string message;
+  std::string message = {};
 };
 
 struct Trial {
@@ -66,9 +66,9 @@ struct Trial {
 // What makes one search differ from another in the same space. Saved with the study.
 struct SearchPlan {
   std::uint64_t seed = 1;
-  std::size_t initial = 0;    // trials of the Latin hypercube before the surrogate proposes; 0: by the number of settings
-  std::size_t parallel = 1;   // trials side by side: a proposal waits for the results of all but this many before it
-  std::vector<Point> first;   // tried before anything else, e.g. settings known to work
+  std::size_t initial = 0;        // trials of the Latin hypercube before the surrogate proposes; 0: by the number of settings
+  std::size_t parallel = 1;       // trials side by side: a proposal waits for the results of all but this many before it
+  std::vector<Point> first = {};  // tried before anything else, e.g. settings known to work
   // Successive halving: the shares of a full trial's work in each round, ascending, the last one 1. From each round the best
   // third goes on to the next: {1/9, 1/3, 1} tries nine points for the work of three trials. {1}: every trial is a full one.
   std::vector<double> shares = {1.0};
@@ -109,7 +109,7 @@ struct Importance {
   double main = 0.0;   // by itself, [0, 1]
   double total = 0.0;  // with all that it does together with others
 };
-// In the space's order; empty with fewer than four trials that have a value.
+// In the space's order; empty with fewer than four trials that have a value. Very bad values are cut, as for the surrogate.
 std::vector<Importance> importance(const Study& study);
 
 // The study as JSON, at once or not at all. Reading is strict: Error with the path for any damaged or foreign file.
@@ -122,14 +122,14 @@ using Objective = std::function<TrialOutcome(const Point& point, double budget_s
 struct SearchOptions {
   double trials = 20.0;  // work to be done in all, in full trials, those of a resumed study included
   // After each trial, on the calling thread. `trial` belongs to `study`.
-  std::function<void(const Study& study, const Trial& trial)> progress;
+  std::function<void(const Study& study, const Trial& trial)> progress = {};
   // No trial is begun once stop is asked for. Those under way are waited for and recorded, unless they throw: a trial that was
   // cut short is run again by the search that resumes.
-  std::stop_token stop;
+  std::stop_token stop = {};
 };
 
 // Runs the search. With a path the study is saved there after every trial, and a study that is there already is gone on with:
-// its space and plan must be the same. Throws Error when every trial of the beginning failed.
+// its space and plan must be the same. Throws Error when every trial of the beginning failed. One search a file at a time.
 Study optimise(const SearchSpace& space, const Objective& objective, const SearchPlan& plan = {},
                const SearchOptions& options = {}, const std::optional<std::filesystem::path>& path = std::nullopt);
 

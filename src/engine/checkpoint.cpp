@@ -1,6 +1,6 @@
 // A checkpoint is a model file (network/model_file.h) with more in it:
-//   tensors   "training.<place>.moment1", ".moment2" [parameters, then log sds] and ".losses" [steps], the numbers as they lie in memory
-//   metadata  "recipe" (JSON) and "training.steps" (steps taken by each member: "120,120,119")
+//   tensors   "training.<place>.moment1", ".moment2" [parameters, then log sds] and ".losses" [steps], the numbers as they lie in
+//   memory metadata  "recipe" (JSON) and "training.steps" (steps taken by each member: "120,120,119")
 
 #include <fmt/format.h>
 

@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "core/fingerprint.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/fit.h"
 #include "network/plan.h"
-#include "run/training_rows.h"
+#include "run/replan.h"
 
 namespace drift {
 namespace {
@@ -48,12 +49,23 @@ class Planner {
     plan_.settings = settings;
   }
 
+  // From a plan that stands, for other settings.
+  FitPlan again(const FitPlan& plan, std::size_t training) && {
+    const RunSettings settings = std::move(plan_.settings);
+    plan_ = plan;
+    plan_.settings = settings;
+    plan_.choices.clear();
+    choose_network(plan.spec.temporal.layers > 0);
+    choose_training(training);
+    return std::move(plan_);
+  }
+
   FitPlan plan() && {
     check_values(observations_);
     choose_split();
     choose_domain();
-    choose_network();
-    choose_training();
+    choose_network(time_varies());
+    choose_training(plan_.split.training.size());
     foresee_memory();
     plan_.fingerprint = fingerprint();
     return std::move(plan_);
@@ -138,12 +150,20 @@ class Planner {
 
   bool by_paper() const { return plan_.settings.recipe == "paper"; }
 
+  // Sparse observations want longer lengthscales than dense ones: with s the distance between them if they lay evenly, in the
+  // engine's units, 1.6 sqrt(s) came near the best of trials on both (docs/design.md). The sphere's unit is a radian.
+  double usual_lengthscale() const {
+    const bool sphere = plan_.domain.kind == DomainKind::sphere;
+    const double area = sphere ? 4.0 * std::numbers::pi : 16.0;  // the plane: two standard deviations either way
+    const double spacing = std::sqrt(area / static_cast<double>(plan_.split.training.size()));
+    return sphere ? std::clamp(0.85 * std::sqrt(spacing), 0.05, 0.15) : std::clamp(1.6 * std::sqrt(spacing), 0.1, 0.3);
+  }
+
   // The network with its lengthscales, before the settings' sizes.
   NetworkSpec unscaled_spec(bool time) const {
     const ModelSettings& wanted = plan_.settings.model;
     NetworkSpec spec = default_spec(space_of(plan_.domain), space_coordinates(plan_.domain), time);
-    const double space_length =
-        wanted.lengthscale ? lengthscale_to_engine(plan_.domain, *wanted.lengthscale) : by_paper() ? 1.0 : spec.spatial.lengthscales[0];
+    const double space_length = wanted.lengthscale ? lengthscale_to_engine(plan_.domain, *wanted.lengthscale) : by_paper() ? 1.0 : usual_lengthscale();
     const double time_length = wanted.time_lengthscale_days ? time_lengthscale_to_engine(plan_.domain, *wanted.time_lengthscale_days) : 1.0;
     if (by_paper()) {
       spec = paper_spec(space_length, time_length, 1.0);
@@ -156,9 +176,9 @@ class Planner {
     return spec;
   }
 
-  void choose_network() {
+  void choose_network(bool time) {
     const ModelSettings& wanted = plan_.settings.model;
-    NetworkSpec spec = unscaled_spec(time_varies());
+    NetworkSpec spec = unscaled_spec(time);
     if (wanted.layers) spec.spatial.layers = static_cast<int>(*wanted.layers);
     if (wanted.features) spec.features = static_cast<int>(*wanted.features);
     if (wanted.bottleneck) {
@@ -185,9 +205,9 @@ class Planner {
                                                  time_lengthscale_from_engine(plan_.domain, spec.temporal.lengthscales[0])));
   }
 
-  void choose_training() {
+  void choose_training(std::size_t training) {
     const TrainSettings& wanted = plan_.settings.train;
-    const auto n = static_cast<double>(plan_.split.training.size());
+    const auto n = static_cast<double>(training);
     Recipe recipe = by_paper() ? paper_recipe() : default_recipe();
     if (!by_paper()) {
       recipe.epochs = wanted.epochs.value_or(std::clamp(std::round(kWork / (kMembers * n)), 1.0, kMostEpochs));
@@ -204,10 +224,12 @@ class Planner {
     if (wanted.bottleneck_rate) recipe.muon_rate = *wanted.bottleneck_rate;
     if (plan_.settings.uncertainty.method == "dropout") recipe.dropout = plan_.settings.uncertainty.dropout;
     if (const auto noise = plan_.settings.uncertainty.noise_sd) recipe.noise_sd = *noise / plan_.domain.value.sd;
+    if (wanted.decay_noise_sd) recipe.noise_sd = *wanted.decay_noise_sd / plan_.domain.value.sd;
+    if (plan_.settings.tune.method == "gradient") recipe.train_lengthscales = recipe.train_amplitudes = true;
     check(recipe);
     plan_.recipe = recipe;
     note("Training: {:g} epochs in batches of {}: {} steps a network.", recipe.epochs, recipe.batch,
-         grouped(total_steps(recipe, plan_.split.training.size())));
+         grouped(total_steps(recipe, training)));
   }
 
   // What training will hold at once: observations, rows, weights with their moments and gradients.
@@ -249,5 +271,9 @@ class Planner {
 }  // namespace
 
 FitPlan plan_fit(const RunSettings& settings, const Reading& reading) { return Planner(settings, reading).plan(); }
+
+FitPlan replan(const FitPlan& plan, const RunSettings& settings, std::size_t training) {
+  return Planner(settings, Reading{}).again(plan, training);
+}
 
 }  // namespace drift

@@ -99,6 +99,8 @@ void visit_settings(Self& s, Visitor&& visit) {
   visit("train", "loss", s.train.loss, loss);
   visit("train", "huber_delta", s.train.huber_delta,
         more_than_zero("--huber-delta", "Where huber turns linear, in standard deviations of the values"));
+  visit("train", "decay_noise_sd", s.train.decay_noise_sd,
+        more_than_zero("--decay-noise-sd", "Noise that the weight decay assumes, in the values' unit"));
   visit("train", "checkpoint_every_s", s.train.checkpoint_every_s,
         more_than_zero("--checkpoint-every-s", "Seconds between checkpoints"));
 
@@ -115,6 +117,21 @@ void visit_settings(Self& s, Visitor&& visit) {
   SettingRule calibrate = text("--calibrate", "Make the spread hold on held-out observations: none, scale or conformal");
   calibrate.words = {"none", "scale", "conformal"};
   visit("uncertainty", "calibrate", s.uncertainty.calibrate, calibrate);
+
+  SettingRule tune = text("--tune", "Search for settings first: none, bayes, or gradient (trained with the weights)");
+  tune.words = {"none", "bayes", "gradient"};
+  visit("tune", "method", s.tune.method, tune);
+  visit("tune", "trials", s.tune.trials, whole("--trials", "Work of the search, in full trials", 1, 1e5));
+  visit("tune", "settings", s.tune.settings,
+        text("--search", "A setting to search: lengthscale, time_lengthscale_days, amplitude, noise_sd, layers, features, bottleneck_rate"));
+  SettingRule objective = text("--objective", "What a trial is judged by: loss, crps, nlpd, or elbo (variational)");
+  objective.words = {"loss", "crps", "nlpd", "elbo"};
+  visit("tune", "objective", s.tune.objective, objective);
+  visit("tune", "alpha", s.tune.alpha, whole("--alpha", "Weight of the field's roughness in the objective, 0 to 0.99", 0.0, 0.99));
+  visit("tune", "halving", s.tune.halving, text("--halving", "Small trials first; the best third goes on"));
+  visit("tune", "members", s.tune.members, whole("--trial-members", "Networks a trial", 1, 1000));
+  visit("tune", "parallel", s.tune.parallel, whole("--parallel", "Trials side by side", 1, 1024));
+  visit("tune", "study", s.tune.study, text("--study", "The search's file; it resumes where it is there already"));
 
   visit("output", "model", s.output.model, text("--out", "The model's file (safetensors)"));
 }

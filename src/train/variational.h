@@ -14,7 +14,8 @@ namespace drift {
 // The likelihood is exp(-loss / (2 sigma_y^2)) over its integral: for the squared loss N(f, sigma_y^2). Times -2 sigma_y^2 / N,
 // and without what does not depend on q, that is
 //   E_q[mean loss] + 2 beta KL,   beta = sigma_y^2 / N,
-// whose part in the means, beta |m|^2, is the MAP objective's own: their gradients get the same decay 2 beta m, and those of log s
+// whose part in the means, beta |m|^2, is the MAP objective's own: their gradients get the same decay 2 beta m, and those of log
+// s
 //   d / d log s = 2 s^2 dL / d s^2 + 2 beta (s^2 - 1).
 // E_q of the loss is estimated by local reparameterisation (Kingma, Salimans & Welling 2015): given a matrix's inputs phi, its
 // outputs are independent, N(phi . M, phi^2 . S^2), and are drawn in its place, anew for every row. That has far less variance

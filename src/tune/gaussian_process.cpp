@@ -116,7 +116,8 @@ GaussianProcess::GaussianProcess(GpData data, GpHyperparameters hyperparameters)
   Eigen::MatrixXd K = covariance_with(data_.places);
   K.diagonal().array() += hyperparameters_.noise + kJitter * hyperparameters_.variance;
   factor_.compute(K);
-  if (factor_.info() != Eigen::Success) throw Error("the surrogate's covariance cannot be factored: are the trials' values finite?");
+  if (factor_.info() != Eigen::Success)
+    throw Error("the surrogate's covariance cannot be factored: are the trials' values finite?");
   weights_ = factor_.solve((data_.values.array() - hyperparameters_.mean).matrix());
 }
 
@@ -172,13 +173,13 @@ Eigen::VectorXd GaussianProcess::mean_at(const Eigen::MatrixXd& places) const {
   return (covariance_with(places).transpose() * weights_).array() + hyperparameters_.mean;
 }
 
-GaussianProcess GaussianProcess::believing(const Eigen::VectorXd& place, double lie) const {
+GaussianProcess GaussianProcess::believing(const Eigen::VectorXd& place) const {
   GpData data = data_;
   const Eigen::Index n = data.places.rows();
   data.places.conservativeResize(n + 1, Eigen::NoChange);
   data.places.row(n) = place.transpose();
   data.values.conservativeResize(n + 1);
-  data.values[n] = std::isnan(lie) ? at(place).mean : lie;
+  data.values[n] = at(place).mean;
   return {std::move(data), hyperparameters_};
 }
 

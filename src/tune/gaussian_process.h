@@ -49,8 +49,8 @@ class GaussianProcess {
 
   struct Posterior {
     double mean = 0.0;
-    double variance = 0.0;          // of the function, without noise
-    Eigen::VectorXd mean_slope;     // [coordinates]; 0 for choices
+    double variance = 0.0;       // of the function, without noise
+    Eigen::VectorXd mean_slope;  // [coordinates]; 0 for choices
     Eigen::VectorXd variance_slope;
   };
   Posterior at(const Eigen::VectorXd& place) const;
@@ -59,7 +59,7 @@ class GaussianProcess {
   Eigen::VectorXd mean_at(const Eigen::MatrixXd& places) const;
 
   // The process that believes its own mean at `place` (the kriging believer): the mean stays as it is, the variance falls.
-  GaussianProcess believing(const Eigen::VectorXd& place, double lie) const;
+  GaussianProcess believing(const Eigen::VectorXd& place) const;
 
   const GpData& data() const { return data_; }
   const GpHyperparameters& hyperparameters() const { return hyperparameters_; }

@@ -53,8 +53,8 @@ TEST(MarginalLikelihood, IsTheDensityOfAMultivariateNormal) {
   const GpHyperparameters h = some_hyperparameters();
   const Eigen::MatrixXd K = reference_matrix(data, h);
   const Eigen::VectorXd residual = data.values.array() - h.mean;
-  const double expected = -0.5 * residual.dot(K.inverse() * residual) - 0.5 * std::log(K.determinant()) -
-                          6.0 * std::log(2.0 * std::numbers::pi);
+  const double expected =
+      -0.5 * residual.dot(K.inverse() * residual) - 0.5 * std::log(K.determinant()) - 6.0 * std::log(2.0 * std::numbers::pi);
   Eigen::VectorXd gradient;
   EXPECT_NEAR(MarginalLikelihood(data)(pack(h), gradient), expected, 1e-7);
 }
@@ -122,8 +122,8 @@ TEST(GaussianProcess, BelievingItsOwnMeanLeavesTheMeanAndLowersTheVariance) {
 TEST(GaussianProcess, BearsPointsThatCoincideWithoutNoise) {
   GpData data{.places = Eigen::MatrixXd::Constant(6, 1, 0.5), .values = Eigen::VectorXd::Zero(6), .is_choice = {false}};
   data.places(0, 0) = 0.2;
-  const GaussianProcess process(
-      data, {.lengthscale = Eigen::VectorXd::Constant(1, 0.5), .variance = 1.0, .noise = 1e-12, .mean = 0.0});
+  const GaussianProcess process(data,
+                                {.lengthscale = Eigen::VectorXd::Constant(1, 0.5), .variance = 1.0, .noise = 1e-12, .mean = 0.0});
   EXPECT_TRUE(std::isfinite(process.at(Eigen::VectorXd::Constant(1, 0.5)).mean));
 }
 

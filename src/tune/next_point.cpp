@@ -190,8 +190,8 @@ std::optional<Eigen::VectorXd> next_point(const NextPointSearch& search) {
   return best->place;
 }
 
-std::optional<Eigen::VectorXd> random_point(const SearchSpace& space, const std::vector<Eigen::VectorXd>& taken, std::uint64_t seed,
-                                            std::uint32_t number) {
+std::optional<Eigen::VectorXd> random_point(const SearchSpace& space, const std::vector<Eigen::VectorXd>& taken,
+                                            std::uint64_t seed, std::uint32_t number) {
   RandomStream random = tuning_stream(seed, TuningStream::acquisition, number, 1);
   for (Eigen::Index attempt = 0; attempt < kRandomPlaces; ++attempt) {
     Eigen::VectorXd place(static_cast<Eigen::Index>(space.size()));

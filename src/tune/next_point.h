@@ -26,8 +26,8 @@ struct NextPointSearch {
 std::optional<Eigen::VectorXd> next_point(const NextPointSearch& search);
 
 // A random point that is not taken, where there is no surrogate yet.
-std::optional<Eigen::VectorXd> random_point(const SearchSpace& space, const std::vector<Eigen::VectorXd>& taken, std::uint64_t seed,
-                                            std::uint32_t number);
+std::optional<Eigen::VectorXd> random_point(const SearchSpace& space, const std::vector<Eigen::VectorXd>& taken,
+                                            std::uint64_t seed, std::uint32_t number);
 
 bool is_taken(const Eigen::VectorXd& place, const std::vector<Eigen::VectorXd>& taken);
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -16,6 +17,8 @@
 
 namespace drift {
 namespace {
+
+constexpr double kMostTrials = 1e6;
 
 struct Ended {
   Proposal proposal;
@@ -31,7 +34,7 @@ class TrialThreads {
 
   void begin(const Proposal& proposal) {
     running_.push_back(proposal);
-    threads_.emplace_back([this, proposal] {
+    threads_[proposal.number] = std::jthread([this, proposal] {
       Ended ended = run(proposal);
       const std::lock_guard lock(mutex_);
       ended_.push_back(std::move(ended));
@@ -44,6 +47,8 @@ class TrialThreads {
     changed_.wait(lock, [this] { return !ended_.empty(); });
     Ended ended = std::move(ended_.back());
     ended_.pop_back();
+    lock.unlock();
+    threads_.erase(ended.proposal.number);  // joins
     std::erase_if(running_, [&](const Proposal& proposal) { return proposal.number == ended.proposal.number; });
     return ended;
   }
@@ -72,16 +77,16 @@ class TrialThreads {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Ended> ended_;
-  std::vector<Proposal> running_;       // of the calling thread alone
-  std::vector<std::jthread> threads_;   // last: joined before what they use is gone
+  std::vector<Proposal> running_;                // of the calling thread alone
+  std::map<std::size_t, std::jthread> threads_;  // by number; last: joined before what they use is gone
 };
 
 // The first trials, all of them failed: more of the same would be a waste.
 void check_not_hopeless(const Study& study) {
   const std::size_t enough = study.plan.first.size() + study.plan.initial;
   if (study.trials.size() < enough) return;
-  const bool all_failed = std::all_of(study.trials.begin(), study.trials.end(),
-                                      [](const Trial& trial) { return trial.state == TrialState::failed; });
+  const bool all_failed =
+      std::all_of(study.trials.begin(), study.trials.end(), [](const Trial& trial) { return trial.state == TrialState::failed; });
   if (!all_failed) return;
   throw Error(fmt::format("all {} trials of the search failed, the first with: {}. Mend that and begin a new study",
                           study.trials.size(), study.trials.front().message));
@@ -91,6 +96,9 @@ void check_not_hopeless(const Study& study) {
 
 Study optimise(const SearchSpace& space, const Objective& objective, const SearchPlan& plan, const SearchOptions& options,
                const std::optional<std::filesystem::path>& path) {
+  if (!(options.trials > 0.0 && options.trials <= kMostTrials)) {
+    throw UsageError(fmt::format("a search has more than 0 and at most {} trials, not {}", kMostTrials, options.trials));
+  }
   Study study = make_study(space, plan);
   if (path && std::filesystem::exists(*path)) {
     Study saved = load_study(*path);

@@ -10,7 +10,6 @@
 #include "tune/next_point.h"
 #include "tune/schedule.h"
 #include "tune/space.h"
-#include "tune/knobs.h"
 #include "tune/streams.h"
 
 namespace drift {
@@ -31,12 +30,23 @@ struct Incumbent {
   Eigen::VectorXd place;  // in the space's cube
 };
 
+// A trial under way, or recorded too late to be looked at.
+struct Unseen {
+  Point point;
+  double share = 1.0;
+};
+
+// What a full trial at the point is expected to give.
+double full_mean(const Study& study, const GaussianProcess& process, const Point& point) {
+  return process.mean_at(surrogate_place(study, point, 1.0).transpose())[0];
+}
+
 // The smallest posterior mean of a full trial among the points with a value.
 Incumbent incumbent_of(const Study& study, const GaussianProcess& process, const std::vector<const Trial*>& seen) {
   Incumbent best{.value = std::numeric_limits<double>::infinity(), .place = {}};
   for (const Trial* trial : seen) {
     if (!counts(*trial)) continue;
-    const double mean = process.mean_at(surrogate_place(study, trial->point, 1.0).transpose())[0];
+    const double mean = full_mean(study, process, trial->point);
     if (mean < best.value) best = {.value = mean, .place = to_cube(study.space, trial->point)};
   }
   return best;
@@ -89,20 +99,20 @@ const Surrogate* Proposer::surrogate(const Study& study, const std::vector<const
 
 std::optional<Eigen::VectorXd> Proposer::new_place(const Study& study, std::size_t number, const std::vector<Proposal>& pending) {
   std::vector<const Trial*> seen;
-  std::map<std::size_t, Eigen::VectorXd> unseen;  // by number, so that rounding is the same whichever ended first
+  std::map<std::size_t, Unseen> unseen;  // by number, so that rounding is the same whichever ended first
   std::vector<Eigen::VectorXd> taken;
   for (const Trial& trial : study.trials) {
     if (trial.number >= number) break;
     if (trial.number + study.plan.parallel <= number) {
       seen.push_back(&trial);
     } else {
-      unseen[trial.number] = surrogate_place(study, trial.point, trial.budget_share);
+      unseen[trial.number] = {.point = trial.point, .share = trial.budget_share};
     }
     taken.push_back(to_cube(study.space, trial.point));
   }
   for (const Proposal& proposal : pending) {
     if (proposal.number >= number) continue;
-    unseen[proposal.number] = surrogate_place(study, proposal.point, proposal.budget_share);
+    unseen[proposal.number] = {.point = proposal.point, .share = proposal.budget_share};
     taken.push_back(to_cube(study.space, proposal.point));
   }
   const std::size_t ordinal = slot_of(study.plan, number).new_points;
@@ -115,16 +125,16 @@ std::optional<Eigen::VectorXd> Proposer::new_place(const Study& study, std::size
   }
   const Surrogate* fitted = surrogate(study, seen);
   if (fitted == nullptr) return random_point(study.space, taken, study.plan.seed, key);
-  const Incumbent best = incumbent_of(study, fitted->process, seen);
+  Incumbent best = incumbent_of(study, fitted->process, seen);
   GaussianProcess process = fitted->process;
-  double bestv = best.value;
-  if (knob("INC",0)==1) { bestv = process.data().values.minCoeff(); }
-  for (const auto& [unused, place] : unseen) { process = process.believing(place, knob("LIE",0)==1? bestv : knob("LIE",0)==2 ? process.data().values.mean() : knob("LIE",0)==3? process.data().values.maxCoeff() : std::nan("")); 
-    if (knob("BM",0)==1) bestv = std::min(bestv, process.data().values[process.data().values.size()-1]); }
+  for (const auto& [unused, trial] : unseen) {
+    process = process.believing(surrogate_place(study, trial.point, trial.share));
+    best.value = std::min(best.value, full_mean(study, fitted->process, trial.point));
+  }
   return next_point({.space = study.space,
                      .process = process,
                      .has_share = has_shares(study),
-                     .best = bestv,
+                     .best = best.value,
                      .best_place = best.place,
                      .taken = taken,
                      .seed = study.plan.seed,

@@ -15,9 +15,13 @@ namespace drift {
 // largest log expected improvement over the surrogate. The surrogate sees every recorded trial whose number is `parallel` or more
 // below, at every budget share: where shares differ, the share is one more coordinate (its logarithm, scaled to [0, 1]) with a
 // lengthscale of its own, so cheap trials teach as much about full ones as they turn out to agree with them, and improvement is
-// sought for full trials. Trials still under way enter as kriging believers (Ginsbourger, Le Riche, Carraro 2010): their variance
-// is taken away and the mean left alone, which needs no guess of a lie and cannot pull the mean off.
-// What is to be improved on is the smallest posterior mean among the points tried, which noise does not make too good.
+// sought for full trials. What is to be improved on is the smallest posterior mean among the points tried, which noise does not
+// make too good.
+//
+// Trials still under way enter as kriging believers (Ginsbourger, Le Riche, Carraro 2010): the surrogate's mean there is taken
+// for their value. That leaves the mean as it is, takes the variance away, and what is expected there must be improved on as
+// well. A constant liar bends the mean: with four trials at once, median regret of Hartmann-6 after 60 was 0.12 for the believer
+// (and other priors than now) and 1.37, 0.40 and 0.33 for lies of the best, mean and worst value.
 class Proposer {
  public:
   // None: the slot stays empty, or every point of the space is taken. `pending`: trials with smaller numbers that have begun.

@@ -50,7 +50,8 @@ double from_unit(const Setting& setting, double unit) {
 
 void check_words(const Setting& setting) {
   if (setting.words.size() < 2) {
-    throw UsageError(fmt::format("setting \"{}\": a choice needs two words or more, {} given", setting.name, setting.words.size()));
+    throw UsageError(
+        fmt::format("setting \"{}\": a choice needs two words or more, {} given", setting.name, setting.words.size()));
   }
   for (std::size_t i = 0; i < setting.words.size(); ++i) {
     if (std::count(setting.words.begin(), setting.words.end(), setting.words[i]) > 1) {
@@ -70,9 +71,8 @@ void check_range(const Setting& setting) {
     throw UsageError(fmt::format("setting \"{}\": a logarithmic range must begin above 0, not at {}", setting.name, low));
   }
   if (is_whole(setting) && (low != std::round(low) || high != std::round(high) || std::abs(low) > 1e9 || high > 1e9)) {
-    throw UsageError(
-        fmt::format("setting \"{}\": its range is {} to {}, but its ends must be whole numbers within a billion", setting.name, low,
-                    high));
+    throw UsageError(fmt::format("setting \"{}\": its range is {} to {}, but its ends must be whole numbers within a billion",
+                                 setting.name, low, high));
   }
 }
 

@@ -17,8 +17,8 @@ Point from_cube(const SearchSpace& space, const Eigen::VectorXd& place);  // pla
 // The place of the point that `place` stands for: whole numbers and choices at the middle of their intervals.
 Eigen::VectorXd snap(const SearchSpace& space, const Eigen::VectorXd& place);
 
-bool is_discrete(const Setting& setting);           // anything but a real number
-double count_of_values(const Setting& setting);     // infinity for a real number
+bool is_discrete(const Setting& setting);        // anything but a real number
+double count_of_values(const Setting& setting);  // infinity for a real number
 Point cut_to_range(const SearchSpace& space, Point point);
 
 }  // namespace drift

@@ -12,10 +12,10 @@ namespace {
 using testing::HasSubstr;
 
 SearchSpace mixed_space() {
-  return {{.name = "rate", .kind = SettingKind::log_real, .low = 1e-4, .high = 1e-1, .words = {}},
-          {.name = "dropout", .kind = SettingKind::real, .low = 0.0, .high = 0.5, .words = {}},
-          {.name = "layers", .kind = SettingKind::whole, .low = 1.0, .high = 4.0, .words = {}},
-          {.name = "width", .kind = SettingKind::log_whole, .low = 8.0, .high = 1024.0, .words = {}},
+  return {{.name = "rate", .kind = SettingKind::log_real, .low = 1e-4, .high = 1e-1},
+          {.name = "dropout", .kind = SettingKind::real, .low = 0.0, .high = 0.5},
+          {.name = "layers", .kind = SettingKind::whole, .low = 1.0, .high = 4.0},
+          {.name = "width", .kind = SettingKind::log_whole, .low = 8.0, .high = 1024.0},
           {.name = "loss", .kind = SettingKind::choice, .words = {"squared", "huber", "absolute"}}};
 }
 
@@ -42,7 +42,8 @@ TEST(Space, NoPlaceOfTheCubeLeavesTheSpace) {
 TEST(Space, WholeNumbersHaveEqualSharesAndARepeatIsSeen) {
   const SearchSpace space = mixed_space();
   std::vector<int> count(5);
-  for (int i = 0; i < 1000; ++i) ++count[static_cast<std::size_t>(from_cube(space, Eigen::VectorXd::Constant(5, (i + 0.5) / 1000))[2])];
+  for (int i = 0; i < 1000; ++i)
+    ++count[static_cast<std::size_t>(from_cube(space, Eigen::VectorXd::Constant(5, (i + 0.5) / 1000))[2])];
   EXPECT_EQ(count, (std::vector<int>{0, 250, 250, 250, 250}));
   Eigen::VectorXd a = Eigen::VectorXd::Constant(5, 0.3);
   Eigen::VectorXd b = a;
@@ -63,13 +64,13 @@ TEST(Space, RefusesWhatCannotBeSearched) {
   };
   EXPECT_EQ(message(mixed_space()), "");
   EXPECT_THAT(message({}), HasSubstr("no settings"));
-  EXPECT_THAT(message({{.name = "a", .low = 1.0, .high = 1.0, .words = {}}}), HasSubstr("\"a\": the range 1 to 1"));
-  EXPECT_THAT(message({{.name = "a", .low = 0.0, .high = NAN, .words = {}}}), HasSubstr("range"));
-  EXPECT_THAT(message({{.name = "a", .kind = SettingKind::log_real, .low = 0.0, .words = {}}}), HasSubstr("above 0"));
-  EXPECT_THAT(message({{.name = "a", .kind = SettingKind::whole, .low = 0.5, .high = 3.0, .words = {}}}), HasSubstr("whole"));
+  EXPECT_THAT(message({{.name = "a", .low = 1.0, .high = 1.0}}), HasSubstr("\"a\": the range 1 to 1"));
+  EXPECT_THAT(message({{.name = "a", .low = 0.0, .high = NAN}}), HasSubstr("range"));
+  EXPECT_THAT(message({{.name = "a", .kind = SettingKind::log_real, .low = 0.0}}), HasSubstr("above 0"));
+  EXPECT_THAT(message({{.name = "a", .kind = SettingKind::whole, .low = 0.5, .high = 3.0}}), HasSubstr("whole"));
   EXPECT_THAT(message({{.name = "a", .kind = SettingKind::choice, .words = {"x"}}}), HasSubstr("two words"));
   EXPECT_THAT(message({{.name = "a", .kind = SettingKind::choice, .words = {"x", "x"}}}), HasSubstr("twice"));
-  EXPECT_THAT(message({{.name = "a", .words = {}}, {.name = "a", .words = {}}}), HasSubstr("twice"));
+  EXPECT_THAT(message({{.name = "a"}, {.name = "a"}}), HasSubstr("twice"));
 }
 
 TEST(Space, RefusesPointsOutsideAndNamesTheSetting) {
@@ -99,7 +100,8 @@ TEST(LatinHypercube, HasOnePlaceInEverySliceOfEveryCoordinate) {
     const Eigen::MatrixXd places = latin_hypercube(count, 4, 3);
     for (Eigen::Index c = 0; c < 4; ++c) {
       std::vector<bool> seen(static_cast<std::size_t>(count));
-      for (Eigen::Index i = 0; i < count; ++i) seen.at(static_cast<std::size_t>(places(i, c) * static_cast<double>(count))) = true;
+      for (Eigen::Index i = 0; i < count; ++i)
+        seen.at(static_cast<std::size_t>(places(i, c) * static_cast<double>(count))) = true;
       EXPECT_EQ(std::count(seen.begin(), seen.end(), true), count) << "coordinate " << c;
     }
   }

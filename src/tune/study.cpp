@@ -8,11 +8,11 @@
 #include "drift/tune.h"
 #include "tune/proposer.h"
 #include "tune/schedule.h"
+#include "tune/study_file.h"
 
 namespace drift {
 namespace {
 
-constexpr double kLargestValue = 1e100;      // beyond it a value is a failure: its square must stay finite
 constexpr std::size_t kMostParallel = 1024;  // trials side by side
 constexpr std::size_t kMostRounds = 6;       // of successive halving: 243 points in a bracket
 
@@ -34,7 +34,8 @@ void check_plan(const SearchSpace& space, const SearchPlan& plan) {
 Study make_study(SearchSpace space, SearchPlan plan) {
   check_space(space);
   check_plan(space, plan);
-  // Enough for each setting to be seen at a few values; Bayesian optimisation gains more from its own points than from more of these.
+  // Enough for each setting to be seen at a few values; Bayesian optimisation gains more from its own points than from more of
+  // these.
   if (plan.initial == 0) plan.initial = std::max<std::size_t>(5, 2 * space.size());
   return {.space = std::move(space), .plan = std::move(plan), .trials = {}};
 }

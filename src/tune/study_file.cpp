@@ -23,7 +23,8 @@ namespace drift {
 
 constexpr auto enum_words(SettingKind) {
   return std::array{EnumWord<SettingKind>{"real", SettingKind::real}, EnumWord<SettingKind>{"log_real", SettingKind::log_real},
-                    EnumWord<SettingKind>{"whole", SettingKind::whole}, EnumWord<SettingKind>{"log_whole", SettingKind::log_whole},
+                    EnumWord<SettingKind>{"whole", SettingKind::whole},
+                    EnumWord<SettingKind>{"log_whole", SettingKind::log_whole},
                     EnumWord<SettingKind>{"choice", SettingKind::choice}};
 }
 
@@ -202,8 +203,8 @@ class StudyReader {
       if (!json.is_number()) refuse(fmt::format("{}: \"{}\" is not a number", where, setting.name));
       return json.get<double>();
     }
-    const auto found = json.is_string() ? std::find(setting.words.begin(), setting.words.end(), json.get<std::string>())
-                                        : setting.words.end();
+    const auto found =
+        json.is_string() ? std::find(setting.words.begin(), setting.words.end(), json.get<std::string>()) : setting.words.end();
     if (found == setting.words.end()) refuse(fmt::format("{}: \"{}\" is none of its words", where, setting.name));
     return static_cast<double>(found - setting.words.begin());
   }
@@ -223,7 +224,7 @@ class StudyReader {
     if (read.value.has_value() != (read.state == TrialState::done) && read.state != TrialState::pruned) {
       refuse(where + ": done trials have a value, failed ones have none");
     }
-    if (read.value && !std::isfinite(*read.value)) refuse(where + ": its value is not finite");
+    if (read.value && !(std::abs(*read.value) <= kLargestValue)) refuse(where + ": its value is too large");
     if (!(read.budget_share > 0.0 && read.budget_share <= 1.0)) refuse(where + ": its budget share is not in (0, 1]");
     if (!(read.seconds >= 0.0)) refuse(where + ": its seconds are negative");
     return read;
@@ -259,8 +260,9 @@ Study load_study(const std::filesystem::path& path) {
 
 void check_same_search(const Study& saved, const Study& wanted, const std::filesystem::path& path) {
   const auto refuse = [&](const std::string& what) {
-    throw UsageError(fmt::format("{}: this study has {} than asked for now; name another file to begin anew, or keep to its settings",
-                                 path.string(), what));
+    throw UsageError(
+        fmt::format("{}: this study has {} than asked for now; name another file to begin anew, or keep to its settings",
+                    path.string(), what));
   };
   if (saved.space.size() != wanted.space.size()) refuse("other settings");
   for (std::size_t i = 0; i < saved.space.size(); ++i) {

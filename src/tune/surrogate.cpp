@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <utility>
 #include <vector>
 
 #include "tune/minimise.h"
 #include "tune/streams.h"
-#include "tune/knobs.h"
 
 namespace drift {
 namespace {
 
-constexpr double kCut = 3.0;        // values beyond the median + kCut (median - best) are cut there
-constexpr int kStarts = 4;          // of the search for hyperparameters
-constexpr int kEvaluations = 60;    // of the likelihood from each of them
+constexpr double kCut = 1.0;      // values beyond the median + kCut (median - best) are cut there
+constexpr int kStarts = 4;        // of the search for hyperparameters
+constexpr int kEvaluations = 60;  // of the likelihood from each of them
 
 struct Prior {
   double centre;
@@ -25,9 +23,9 @@ struct Prior {
 
 Prior prior_of(Eigen::Index i, Eigen::Index coordinates) {
   if (i < coordinates) {
-    return {.centre = knob("LC", std::numbers::sqrt2) + 0.5 * std::log(static_cast<double>(coordinates)), .sd = knob("LS",std::sqrt(3.0))};
+    return {.centre = 0.5 * std::log(static_cast<double>(coordinates)), .sd = 1.0};
   }
-  if (i == coordinates + 1) return {.centre = knob("NC",std::log(1e-4)), .sd = knob("NS",2.0)};
+  if (i == coordinates + 1) return {.centre = std::log(1e-4), .sd = 2.0};
   return {.centre = 0.0, .sd = 1.0};
 }
 
@@ -55,8 +53,7 @@ Eigen::VectorXd start_of(int start, Eigen::Index coordinates, std::uint64_t seed
       tuning_stream(seed, TuningStream::fit, static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(start));
   for (Eigen::Index i = 0; i < packed.size(); ++i) {
     const Prior prior = prior_of(i, coordinates);
-    // The first from short lengthscales, where the likelihood has its slope; drawn ones lie about half of the prior's spread
-    // around it.
+    // Short lengthscales, where the likelihood has its slope, and half of the priors' spread around them.
     const double centre = i < coordinates ? std::log(0.5) : prior.centre;
     packed[i] = centre + (start == 0 ? 0.0 : 0.5 * prior.sd * random.normal());
   }
@@ -74,21 +71,9 @@ Eigen::VectorXd robust_values(std::span<const std::optional<double>> values) {
   const std::size_t half = known.size() / 2;
   const double median = known.size() % 2 == 1 ? known[half] : 0.5 * (known[half - 1] + known[half]);
   const double spread = median - known.front();
-  const double cut = spread > 0.0 ? std::min(known.back(), median + knob("CUT",kCut) * spread) : known.back();
+  const double cut = spread > 0.0 ? std::min(known.back(), median + kCut * spread) : known.back();
   Eigen::VectorXd robust(static_cast<Eigen::Index>(values.size()));
-  const int mode = (int)knob("MODE", 0);
   for (std::size_t i = 0; i < values.size(); ++i) robust[static_cast<Eigen::Index>(i)] = std::min(values[i].value_or(cut), cut);
-  if (mode == 1) {  // copula
-    for (auto& v : robust) {
-      double lo = std::lower_bound(known.begin(), known.end(), v) - known.begin();
-      double hi = std::upper_bound(known.begin(), known.end(), v) - known.begin();
-      double u = (0.5 * (lo + hi) + 0.0) / known.size(); u = std::clamp(u, 0.5/known.size(), 1-0.5/known.size());
-      double a=-8,b=8; for(int i=0;i<60;++i){double m=0.5*(a+b); (0.5*std::erfc(-m/std::sqrt(2.0))<u?a:b)=m;} v=a;
-    }
-  }
-  if (mode == 2 && spread > 0) {  // log the bad side beyond the median
-    for (auto& v : robust) if (v > median) v = median + spread * std::log1p((v - median) / spread);
-  }
   return robust;
 }
 

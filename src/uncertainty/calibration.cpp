@@ -1,8 +1,9 @@
 // Split conformal prediction: with scores r_i = |y_i - mean_i| / sd_i on n observations that training did not see, and q the
-// ceil((n + 1) level)-th smallest of them, the interval mean -+ q sd of a new observation holds with probability at least `level`,
-// because its own score is as likely to have any rank among the n + 1 (Papadopoulos et al. 2002; Lei, G'Sell, Rinaldo, Tibshirani
-// & Wasserman 2018, section 5.2 for widths that follow a spread; Romano, Patterson & Candes 2019 for the same idea with quantiles).
-// Nothing is asked of mean and sd. What is asked is exchangeability: it fails where the new observations lie elsewhere.
+// ceil((n + 1) level)-th smallest of them, the interval mean -+ q sd of a new observation holds with probability at least
+// `level`, because its own score is as likely to have any rank among the n + 1 (Papadopoulos et al. 2002; Lei, G'Sell, Rinaldo,
+// Tibshirani & Wasserman 2018, section 5.2 for widths that follow a spread; Romano, Patterson & Candes 2019 for the same idea
+// with quantiles). Nothing is asked of mean and sd. What is asked is exchangeability: it fails where the new observations lie
+// elsewhere.
 
 #include "drift/calibration.h"
 
@@ -42,9 +43,10 @@ std::vector<double> sorted_scores(std::span<const double> y, std::span<const dou
   std::vector<double> scores;
   for (std::size_t i = 0; i < y.size(); ++i) {
     if (!(sd[i] > 0.0) || !std::isfinite(sd[i]) || !std::isfinite(y[i] - mean[i])) {
-      throw UsageError(fmt::format("calibration: observation {} has value {}, mean {} and standard deviation {}; they must be "
-                                   "finite, the last more than zero",
-                                   i, y[i], mean[i], sd[i]));
+      throw UsageError(
+          fmt::format("calibration: observation {} has value {}, mean {} and standard deviation {}; they must be "
+                      "finite, the last more than zero",
+                      i, y[i], mean[i], sd[i]));
     }
     scores.push_back(std::abs(y[i] - mean[i]) / sd[i]);
   }
@@ -131,7 +133,8 @@ double ConformalCalibration::factor(double level) const {
   for (std::size_t i = 0; i < kLevels.size(); ++i) {
     if (std::abs(kLevels[i] - level) < 1e-9) return factors[i];
   }
-  throw UsageError(fmt::format("calibration: there is no factor for the level {}; there are 0.5, 0.8, 0.9, 0.95 and 0.99", level));
+  throw UsageError(
+      fmt::format("calibration: there is no factor for the level {}; there are 0.5, 0.8, 0.9, 0.95 and 0.99", level));
 }
 
 Interval ConformalCalibration::interval(double mean, double sd, double level) const {

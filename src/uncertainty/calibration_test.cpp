@@ -17,8 +17,8 @@ struct Forecasts {
   std::vector<double> y, mean, sd;
 };
 
-// Truth: y = sin(4 x) + s(x) e with s growing tenfold over [0, 1] and e heavy-tailed. Forecast: a biased mean and a spread that is
-// wrong in size (a fifth) and in shape (it falls where the true one grows).
+// Truth: y = sin(4 x) + s(x) e with s growing tenfold over [0, 1] and e heavy-tailed. Forecast: a biased mean and a spread that
+// is wrong in size (a fifth) and in shape (it falls where the true one grows).
 Forecasts wrong_forecasts(std::size_t count, std::uint64_t seed, double shift = 0.0) {
   RandomStream random({.seed = seed, .purpose = Purpose::simulation});
   Forecasts result;

@@ -71,6 +71,7 @@ double mean_log_likelihood(Engine& engine, const Ensemble& draws, const Training
 Elbo elbo(Engine& engine, const Ensemble& ensemble, const TrainingSet& data, const Recipe& recipe, std::size_t draws,
           std::uint64_t seed) {
   if (data.values.rows == 0) throw UsageError("elbo: there are no observations");
+  if (ensemble.members.empty()) throw UsageError("elbo: the ensemble has no members");
   if (draws < 1) throw UsageError("elbo: at least one draw is needed");
   const Likelihood likelihood(recipe, data.values.rows);
   const std::vector<MatrixPlace> places = trained_matrices(make_plan(ensemble.spec));

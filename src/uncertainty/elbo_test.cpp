@@ -1,7 +1,7 @@
 // The evidence lower bound for a linear-Gaussian model, a network of one layer, where all is known in closed form. With features
 // phi, A = phi^T phi / sigma^2 + I and mu = A^-1 phi^T y / sigma^2, the posterior is N(mu, A^-1), the evidence
-// log N(y; 0, phi phi^T + sigma^2 I), the best factorised q has means mu and variances 1 / A_ii (Bishop 2006, section 10.1.2), and
-// the bound there is the evidence less KL(q | posterior) = (sum log A_ii - log det A) / 2.
+// log N(y; 0, phi phi^T + sigma^2 I), the best factorised q has means mu and variances 1 / A_ii (Bishop 2006, section 10.1.2),
+// and the bound there is the evidence less KL(q | posterior) = (sum log A_ii - log det A) / 2.
 
 #include <gtest/gtest.h>
 
@@ -33,8 +33,7 @@ class LinearModel : public testing::Test {
   }
 
   double evidence() const {
-    const Eigen::MatrixXd k =
-        phi_ * phi_.transpose() + kSigma * kSigma * Eigen::MatrixXd::Identity(kObservations, kObservations);
+    const Eigen::MatrixXd k = phi_ * phi_.transpose() + kSigma * kSigma * Eigen::MatrixXd::Identity(kObservations, kObservations);
     const Eigen::LLT<Eigen::MatrixXd> factor(k);
     const Eigen::VectorXd y = data_.values.cast<double>();
     const double log_determinant = 2 * factor.matrixLLT().diagonal().array().log().sum();
@@ -184,6 +183,10 @@ TEST(VariationalNetwork, ComesBackFromItsFilesAndGoesOnToTheSameResult) {
     EXPECT_EQ(loaded.ensemble.members[j].log_sd, whole.members[j].log_sd);
     EXPECT_EQ(loaded.state.members[j].moment2, whole_state.members[j].moment2);
   }
+  std::string bytes = read_bytes(folder / "c");
+  bytes.replace(bytes.find("member.1.log_sd"), 15, "member.1.log_sq");
+  write_bytes(folder / "damaged", bytes);
+  EXPECT_THROW(load_checkpoint(folder / "damaged"), Error);
   save_model(folder / "m", whole);
   EXPECT_EQ(load_model(folder / "m").ensemble.members[1].log_sd, whole.members[1].log_sd);
 }

@@ -108,7 +108,8 @@ void check_posteriors(const Ensemble& ensemble, std::span<const LastLayerPosteri
 }
 
 // variances[row] += |L^-1 phi|^2 for the rows of a block.
-void add_variances(const LastLayerPosterior& posterior, MatrixView<const float> inputs, int threads, std::vector<double>& variances) {
+void add_variances(const LastLayerPosterior& posterior, MatrixView<const float> inputs, int threads,
+                   std::vector<double>& variances) {
   constexpr std::size_t kChunk = 256;
   const std::size_t size = posterior.inputs, chunks = (inputs.rows + kChunk - 1) / kChunk;
   std::atomic<std::size_t> next = 0;

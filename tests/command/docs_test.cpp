@@ -53,7 +53,7 @@ TEST_P(VerbPage, NamesEveryOption) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, VerbPage, testing::Values("demo", "inspect", "simulate", "fit", "predict", "score", "plot", "bench", "completion"),
+INSTANTIATE_TEST_SUITE_P(All, VerbPage, testing::Values("demo", "inspect", "simulate", "fit", "tune", "predict", "score", "plot", "bench", "completion"),
                          [](const auto& verb) { return verb.param; });
 
 TEST(RunFilePage, NamesEverySettingWithItsFlagAndHelp) {

@@ -92,7 +92,8 @@ class ForwardPass {
   void drop(const TrainedMatrix<Real>& matrix) {
     Real* mask = ws_.matrices_[matrix.index].mask.data();
     const MatrixView<Real> input = matrix.input;
-    noise_->numbers.template mask<Real>(matrix.index, noise_->first_row, noise_->dropout, {mask, rows_, input.cols, input.stride});
+    noise_->numbers.template mask<Real>(matrix.index, noise_->first_row, noise_->dropout,
+                                        {mask, rows_, input.cols, input.stride});
     multiply(rows_, input.cols, input.stride, mask, input.data);
   }
 

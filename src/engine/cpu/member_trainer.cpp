@@ -73,11 +73,9 @@ std::size_t TrainingJob::slices(std::uint64_t step) const {
 }
 
 Scratch::Scratch(const TrainingJob& job)
-    : workspace(job.plan(), std::min(kBlockRows, job.slice_rows),
-                {.backward = true,
-                 .hyper = job.trains_hyper(),
-                 .dropout = job.recipe.dropout > 0.0,
-                 .variational = job.variational}),
+    : workspace(
+          job.plan(), std::min(kBlockRows, job.slice_rows),
+          {.backward = true, .hyper = job.trains_hyper(), .dropout = job.recipe.dropout > 0.0, .variational = job.variational}),
       rows(workspace.max_rows()),
       values(workspace.max_rows() * job.data.values.cols),
       weights(workspace.max_rows()) {}

@@ -1,7 +1,8 @@
 // Philox4x32-10 (core/random.h) for many counters at once, and what becomes of its words. Vectors run along counters; the columns
 // of a group are so ordered that the same word of neighbouring counters lies side by side, whatever the vector's width:
 //   mask     group of 128 columns: column = 128 group + 32 word + 16 half + counter mod 16,   16 bits each
-//   normal   group of 64 columns:  column = 64 group + 32 pair + 16 (cosine 0, sine 1) + counter mod 16,   Box-Muller of two words
+//   normal   group of 64 columns:  column = 64 group + 32 pair + 16 (cosine 0, sine 1) + counter mod 16,   Box-Muller of two
+//   words
 
 #include <array>
 

@@ -13,8 +13,8 @@ inline std::size_t at(int index) { return static_cast<std::size_t>(index); }
 // A trained matrix as a pass meets it: output = scale (input . matrix).
 template <class Real>
 struct TrainedMatrix {
-  std::size_t index;       // of its layer; the head's comes after the layers'
-  std::size_t offset;      // into the parameters
+  std::size_t index;   // of its layer; the head's comes after the layers'
+  std::size_t offset;  // into the parameters
   Real scale;
   MatrixView<Real> input;  // [rows, inputs]
 };

@@ -33,7 +33,7 @@ template <class Real>
 struct Network {
   const Plan& plan;
   const Real* fixed;
-  const Real* parameters;          // of variational weights, the means
+  const Real* parameters;           // of variational weights, the means
   const Real* variances = nullptr;  // [parameters] S^2 of variational weights; nullptr: the weights are certain
   Scales scales;
   std::vector<std::vector<Real>> sphere_scales;  // [layer][features], scales.layers[].sphere in Real

@@ -142,7 +142,8 @@ double sum_of_squares(bool times_weights) {
 }
 
 constexpr std::size_t kSteps = 20000;
-const double kMomentError = 5.0 / std::sqrt(2.0 * kSteps);  // five standard errors, in units of the sd; of a variance, times sqrt 2
+const double kMomentError =
+    5.0 / std::sqrt(2.0 * kSteps);  // five standard errors, in units of the sd; of a variance, times sqrt 2
 
 TEST(Dropout, KeepsTheMeanAndAddsTheVarianceOfItsMasks) {
   // output = sum_i mask_i a_i, mask = 1 / (1 - p) with probability 1 - p: mean sum a_i, variance p / (1 - p) sum a_i^2.

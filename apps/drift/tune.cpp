@@ -1,0 +1,96 @@
+#include "drift/tune.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "drift/error.h"
+#include "drift/plot.h"
+#include "drift/tune_run.h"
+#include "interrupt.h"
+#include "output_path.h"
+#include "progress.h"
+#include "run_options.h"
+#include "tune_report.h"
+
+namespace {
+
+struct TuneOptions {
+  std::vector<std::string> inputs;
+  std::string show, write_run, picture;
+  bool json = false, quiet = false;
+};
+
+drift::RunSettings settle(const TuneOptions& options, const RunOptions& flags) {
+  drift::RunSettings settings;
+  const bool run_file = options.inputs.size() == 1 && options.inputs[0].ends_with(".toml");
+  if (run_file) settings = drift::read_run_file(options.inputs[0]);
+  else settings.data.files = options.inputs;
+  flags.apply(settings);
+  if (settings.data.files.empty()) throw drift::UsageError("tune needs observations, or a run file that names them: drift tune RUN.toml --study study.json");
+  if (settings.tune.method == "none") settings.tune.method = "bayes";
+  if (settings.tune.method == "gradient") {
+    throw drift::UsageError("the method gradient trains the settings with the weights, in drift fit: drift fit ... --tune gradient; drift tune searches");
+  }
+  if (settings.tune.study.empty() && !settings.output.model.empty()) settings.tune.study = settings.output.model + ".study.json";
+  if (settings.tune.study.empty()) throw drift::UsageError("tune needs --study, the search's file: --study study.json");
+  return settings;
+}
+
+void run(const TuneOptions& options, const RunOptions& flags) {
+  if (!options.show.empty()) {
+    const drift::Study study = drift::load_study(options.show);
+    fmt::print("{}", options.json ? study_json(study) + "\n" : study_text(study));
+    if (!options.picture.empty()) drift::plot_progress(progress_of(study), options.picture);
+    return;
+  }
+  const drift::RunSettings settings = settle(options, flags);
+  check_output(settings.tune.study);
+  if (!options.write_run.empty()) check_output(options.write_run);
+  const bool talk = !options.quiet && !options.json;
+  const drift::Reading reading = drift::read_observations(settings.data.files, drift::read_options(settings));
+  if (talk) fmt::print("{}\n", reading_text(reading));
+  const drift::FitPlan plan = drift::plan_fit(settings, reading);
+  const drift::TuneResult result = search_with_progress(plan, reading, settings.tune.study, talk);
+  if (!result.best) throw drift::Error("no trial of the search succeeded; drift tune --show tells why each failed");
+  drift::RunSettings found = result.settings;
+  found.tune = {};
+  if (!options.write_run.empty()) {
+    std::ofstream file(options.write_run);
+    file << "# Settings found by drift tune (" << settings.tune.study << ")\n" << drift::to_toml(found);
+    file.close();
+    if (!file) throw drift::Error(fmt::format("{}: cannot be written; is the disk full?", options.write_run));
+  }
+  if (!options.picture.empty()) drift::plot_progress(progress_of(result.study), options.picture);
+  if (options.json) {
+    fmt::print("{}\n", study_json(result.study));
+    return;
+  }
+  if (!talk) return;
+  fmt::print("\n{}", study_text(result.study));
+  fmt::print("Chosen{}: {}\n", result.alpha > 0.0 ? fmt::format(" with roughness weighed by {:g}", result.alpha) : "",
+             drift::describe(result.study.space, result.study.trials[*result.best].point));
+  if (!options.write_run.empty()) fmt::print("{}  a run file with these settings\n", options.write_run);
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app) {
+  auto options = std::make_shared<TuneOptions>();
+  CLI::App* verb = app.add_subcommand("tune", "Search for settings that suit the observations");
+  verb->footer("drift tune run.toml --study study.json --write-run tuned.toml\nStopped, the same command goes on; drift fit run.toml --tune bayes searches and then fits.");
+  verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
+  verb->add_option("--show", options->show, "Print this study and stop")->type_name("");
+  verb->add_option("--write-run", options->write_run, "Write a run file with the settings found")->type_name("");
+  verb->add_option("--picture", options->picture, "Draw the search's progress (PNG or PDF)")->type_name("");
+  auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "tune", "output"});
+  verb->add_flag("--json", options->json, "Print the study as JSON")->group("Run");
+  verb->add_flag("--quiet", options->quiet, "Print errors only")->group("Run");
+  verb->callback([options, flags] { run(*options, *flags); });
+}

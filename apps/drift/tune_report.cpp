@@ -1,0 +1,88 @@
+#include "tune_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "drift/error.h"
+#include "interrupt.h"
+#include "progress.h"
+
+namespace {
+
+const char* state_word(drift::TrialState state) {
+  switch (state) {
+    case drift::TrialState::done: return "done";
+    case drift::TrialState::failed: return "failed";
+    default: return "pruned";
+  }
+}
+
+std::string trial_line(const drift::Study& study, const drift::Trial& trial) {
+  const std::string share = trial.budget_share < 1.0 ? fmt::format(" ({:.0f} % of a trial)", 100.0 * trial.budget_share) : "";
+  if (trial.state == drift::TrialState::failed) {
+    return fmt::format("{:>4}  failed{}: {}; {}", trial.number, share, trial.message, drift::describe(study.space, trial.point));
+  }
+  return fmt::format("{:>4}  {:<10.5g} {:>6}{}  {}", trial.number, trial.value.value_or(std::nan("")), clock_text(trial.seconds), share,
+                     drift::describe(study.space, trial.point));
+}
+
+}  // namespace
+
+std::string study_text(const drift::Study& study) {
+  std::string text = fmt::format("{} trials\n", study.trials.size());
+  for (const drift::Trial& trial : study.trials) text += trial_line(study, trial) + "\n";
+  if (const auto best = drift::best_trial(study)) {
+    text += fmt::format("\nBest: trial {}, {:.5g}: {}\n", study.trials[*best].number, *study.trials[*best].value,
+                        drift::describe(study.space, study.trials[*best].point));
+  }
+  const std::vector<drift::Importance> importances = drift::importance(study);
+  if (!importances.empty()) text += "Share of the variation due to\n";
+  for (const drift::Importance& setting : importances) {
+    text += fmt::format("  {:24} {:3.0f} % by itself, {:3.0f} % with others\n", setting.name, 100.0 * setting.main, 100.0 * setting.total);
+  }
+  return text;
+}
+
+std::string study_json(const drift::Study& study) {
+  nlohmann::ordered_json json;
+  json["trials"] = nlohmann::ordered_json::array();
+  for (const drift::Trial& trial : study.trials) {
+    nlohmann::ordered_json one = {{"number", trial.number}, {"state", state_word(trial.state)}, {"budget_share", trial.budget_share}, {"seconds", trial.seconds}};
+    one["value"] = trial.value ? nlohmann::ordered_json(*trial.value) : nlohmann::ordered_json(nullptr);
+    for (std::size_t i = 0; i < study.space.size(); ++i) one["settings"][study.space[i].name] = trial.point[i];
+    if (const auto parts = drift::trial_parts(trial)) one["parts"] = {{"score", parts->score}, {"roughness", parts->roughness}, {"check", parts->check}};
+    else one["message"] = trial.message;
+    json["trials"].push_back(one);
+  }
+  const auto best = drift::best_trial(study);
+  json["best"] = best ? nlohmann::ordered_json(study.trials[*best].number) : nlohmann::ordered_json(nullptr);
+  for (const drift::Importance& setting : drift::importance(study)) json["importance"][setting.name] = {{"main", setting.main}, {"total", setting.total}};
+  return json.dump(2);
+}
+
+std::vector<double> progress_of(const drift::Study& study) {
+  std::vector<double> progress;
+  for (const std::optional<double>& value : drift::best_so_far(study)) progress.push_back(value.value_or(std::nan("")));
+  return progress;
+}
+
+drift::TuneResult search_with_progress(const drift::FitPlan& plan, const drift::Reading& reading, const std::filesystem::path& study, bool talk) {
+  Interrupt interrupt;
+  drift::TuneControl control;
+  control.stop = interrupt.token();
+  control.progress = [&](const drift::Study& so_far, const drift::Trial& trial) {
+    if (!talk) return;
+    const auto best = drift::best_trial(so_far);
+    fmt::print("{}{}\n", trial_line(so_far, trial), best && &so_far.trials[*best] == &trial ? "  (best so far)" : "");
+    std::fflush(stdout);
+  };
+  drift::TuneResult result = drift::tune_run(plan, reading, study, control);
+  if (interrupt.token().stop_requested()) {
+    throw drift::Error(fmt::format("stopped; the trials so far are in {}. The same command goes on from there", study.string()));
+  }
+  return result;
+}

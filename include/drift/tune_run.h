@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "drift/fit.h"
+#include "drift/tune.h"
+
+namespace drift {
+
+// The search for a run's settings: each trial trains a small ensemble on part of the training observations and scores it on the rest,
+// so that what fit() holds out stays unseen.
+
+// The settings that may be searched, with their ranges on these observations: lengthscale, time_lengthscale_days, amplitude,
+// noise_sd, layers, features, bottleneck_rate. Throws UsageError for other names (with the nearest) and for those the data do not have.
+SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std::vector<std::string>& names);
+
+struct TuneControl {
+  std::function<void(const Study& study, const Trial& trial)> progress = {};
+  std::stop_token stop = {};
+};
+
+struct TuneResult {
+  Study study;
+  std::optional<std::size_t> best;  // of study.trials
+  double alpha = 0.0;               // weight of the roughness by which the best was chosen
+  RunSettings settings;             // the plan's, with the best trial's values
+};
+
+// Runs (or goes on with) the study at `path`. Settings of [tune] in plan.settings say what is searched and how.
+TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::filesystem::path& path, const TuneControl& control = {});
+
+// What a trial found besides its value.
+struct TrialParts {
+  double score = 0.0;      // of the validation observations: mean loss, CRPS, NLPD or minus the ELBO
+  double roughness = 0.0;  // of the mean field
+  double check = 0.0;      // score of another part of them, by which alpha is chosen
+};
+std::optional<TrialParts> trial_parts(const Trial& trial);  // none: the trial failed
+
+// The weight alpha, of 0, 0.01, 0.03, 0.1, 0.3 and 0.9, for which the trial with the least (1 - alpha) score + alpha roughness has the
+// least check; the smallest on a tie.
+double choose_alpha(const Study& study);
+
+}  // namespace drift

@@ -1,0 +1,42 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "core/atomic_file.h"
+#include "drift/error.h"
+#include "drift/plot.h"
+#include "output/gmt.h"
+
+namespace drift {
+
+void plot_progress(const std::vector<double>& best_so_far, const std::filesystem::path& picture) {
+  check_picture_name(picture);
+  AtomicFile out(picture);
+  const GmtSession gmt("drift tune --picture draws");
+  std::string steps;  // "trial value" lines, two a trial
+  double low = INFINITY, high = -INFINITY;
+  for (std::size_t i = 0; i < best_so_far.size(); ++i) {
+    const double value = best_so_far[i];
+    if (!std::isfinite(value)) continue;
+    steps += fmt::format("{} {}\n{} {}\n", i, value, i + 1, value);
+    low = std::min(low, value), high = std::max(high, value);
+  }
+  if (steps.empty()) throw Error("the study has no trial to draw");
+  const double room = std::max(0.05 * (high - low), 1e-6 * std::abs(high) + 1e-12);
+  const std::string extension = picture.extension().string().substr(1);
+  gmt.run({"begin", "progress", extension});
+  gmt.run({"plot", fmt::format("-R0/{}/{}/{}", best_so_far.size(), low - room, high + room), "-JX14c/8c", "-W1.2p,#1b4f72", "-Bxaf+ltrial",
+           "-Byaf+lbest so far", "-BWSen"},
+          steps);
+  gmt.run({"end"});
+  std::ifstream drawn(gmt.folder() / ("progress." + extension), std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(drawn)), {});
+  if (bytes.empty()) throw Error(fmt::format("{}: GMT drew nothing", picture.string()));
+  out.write(std::as_bytes(std::span(bytes)));
+  out.commit();
+}
+
+}  // namespace drift
