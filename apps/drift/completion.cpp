@@ -22,7 +22,8 @@ std::vector<std::string> words_after(const CLI::App& verb) {
 
 void add_cases(const CLI::App& verb, const std::string& path, std::string& script) {
   script += fmt::format("    '{}') words='{}' ;;\n", path, fmt::join(words_after(verb), " "));
-  for (const CLI::App* below : verb.get_subcommands({})) add_cases(*below, path.empty() ? below->get_name() : path + " " + below->get_name(), script);
+  for (const CLI::App* below : verb.get_subcommands({}))
+    add_cases(*below, path.empty() ? below->get_name() : path + " " + below->get_name(), script);
 }
 
 // The verbs typed so far pick the words; where none fits, file names are offered.
@@ -35,18 +36,22 @@ std::string bash_script(const CLI::App& app) {
          "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
          "    case $word in -*) break ;; esac\n"
          "    case \"$path${path:+ }$word\" in\n"
-         "      " + [&] {
+         "      " +
+         [&] {
            std::vector<std::string> paths;
            for (const CLI::App* verb : app.get_subcommands({})) {
              paths.push_back("'" + verb->get_name() + "'");
-             for (const CLI::App* below : verb->get_subcommands({})) paths.push_back("'" + verb->get_name() + " " + below->get_name() + "'");
+             for (const CLI::App* below : verb->get_subcommands({}))
+               paths.push_back("'" + verb->get_name() + " " + below->get_name() + "'");
            }
            return fmt::format("{}", fmt::join(paths, " | "));
-         }() + ") path=\"$path${path:+ }$word\" ;;\n"
+         }() +
+         ") path=\"$path${path:+ }$word\" ;;\n"
          "      *) break ;;\n"
          "    esac\n"
          "  done\n"
-         "  case $path in\n" + cases +
+         "  case $path in\n" +
+         cases +
          "  esac\n"
          "  COMPREPLY=()\n"
          "  case $current in\n"
@@ -62,7 +67,9 @@ std::string bash_script(const CLI::App& app) {
 
 void add_completion(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("completion", "Print a script that completes drift's words in a shell");
-  verb->footer("Bash, for this shell: source <(drift completion bash)\nFor all to come: drift completion bash > ~/.local/share/bash-completion/completions/drift");
+  verb->footer(
+      "Bash, for this shell: source <(drift completion bash)\nFor all to come: drift completion bash > "
+      "~/.local/share/bash-completion/completions/drift");
   verb->require_subcommand(1);
   verb->add_subcommand("bash", "For bash")->callback([&app] { fmt::print("{}", bash_script(app)); });
 }

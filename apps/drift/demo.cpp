@@ -81,7 +81,9 @@ class Demo {
   void make_folder() const {
     std::error_code error;
     std::filesystem::create_directories(options_.out, error);
-    if (error) throw drift::Error(fmt::format("{}: the folder for the results cannot be made: {}", options_.out.string(), error.message()));
+    if (error)
+      throw drift::Error(
+          fmt::format("{}: the folder for the results cannot be made: {}", options_.out.string(), error.message()));
   }
 
   void write_text(const char* name, const std::string& text) const {
@@ -98,9 +100,11 @@ class Demo {
     simulation.noise_sd = options_.noise_sd;
     simulation.seed = settings_.seed;
     simulation.threads = settings_.threads;
-    simulation.rate_hz = drift::rate_for(options_.observations.value_or(options_.full ? kFullObservations : kObservations), simulation);
+    simulation.rate_hz =
+        drift::rate_for(options_.observations.value_or(options_.full ? kFullObservations : kObservations), simulation);
     const drift::Observations observations = drift::simulate(
-        [this](auto points, auto times, auto values) { truth_.evaluate(points, std::vector<double>(times.size(), 0.0), values); }, simulation);
+        [this](auto points, auto times, auto values) { truth_.evaluate(points, std::vector<double>(times.size(), 0.0), values); },
+        simulation);
     drift::write_track_file(file("observations.nc"), observations, {"field", "Made-up field", "", "1"},
                             {.attributes = {{"title", "Simulated observations of a made-up field"}}});
     say(fmt::format("Simulated {} observations: nine days of Sentinel-3A, Sentinel-3B and CryoSat-2 over the Arctic.",
@@ -128,7 +132,8 @@ class Demo {
     result_ = drift::fit(plan_, reading, control);
     line.reset();
     drift::save_field_model(file("model.safetensors"), result_.model);
-    const double seen = static_cast<double>(plan_.split.training.size()) * plan_.recipe.epochs * static_cast<double>(plan_.members);
+    const double seen =
+        static_cast<double>(plan_.split.training.size()) * plan_.recipe.epochs * static_cast<double>(plan_.members);
     say(fmt::format("Trained in {:.1f} s ({} observations/s).", result_.train_s, grouped(seen / result_.train_s)));
   }
 
@@ -161,7 +166,8 @@ class Demo {
     double time = 0.0;
     drift::parse_iso_time(kMapTime, time);
     const drift::FieldPrediction field = drift::predict_field(*engine_, result_.model, lon, lat, std::span(&time, 1));
-    const std::vector<double> mean(field.mean.begin(), field.mean.end()), sd(field.sd_epistemic.begin(), field.sd_epistemic.end());
+    const std::vector<double> mean(field.mean.begin(), field.mean.end()),
+        sd(field.sd_epistemic.begin(), field.sd_epistemic.end());
     truth_scores_ = drift::score_forecast(truth, mean, sd);
     write_text("scores.json", scores_json().dump(2) + "\n");
   }
@@ -195,7 +201,8 @@ class Demo {
       fmt::print("{}\n", json.dump(2));
       return;
     }
-    say("\nAgainst the truth that the observations were made from (whose standard deviation is 1):\n" + scores_text(truth_scores_, ""));
+    say("\nAgainst the truth that the observations were made from (whose standard deviation is 1):\n" +
+        scores_text(truth_scores_, ""));
     say("Observations kept aside, noise included:\n" + scores_text(*result_.held_out, ""));
     for (const auto& [name, what] : {std::pair{"map.png", "the mean field"},
                                      {"map_sd.png", "its standard deviation: wide where the tracks leave gaps"},
@@ -222,7 +229,8 @@ class Demo {
 
 void add_demo(CLI::App& app) {
   auto options = std::make_shared<DemoOptions>();
-  CLI::App* verb = app.add_subcommand("demo", "The whole story on data it makes itself: simulate tracks, fit, predict, score, map");
+  CLI::App* verb =
+      app.add_subcommand("demo", "The whole story on data it makes itself: simulate tracks, fit, predict, score, map");
   verb->add_option("--out", options->out, "Folder for the results [drift-demo]")->type_name("");
   verb->add_option("--observations", options->observations, "How many to simulate, about [160,000; with --full 1,162,655]")
       ->type_name("")
@@ -230,7 +238,8 @@ void add_demo(CLI::App& app) {
   verb->add_option("--noise", options->noise_sd, "Standard deviation of the simulated noise; the field's is 1 [0.01]")
       ->type_name("")
       ->check(non_negative_number());
-  verb->add_flag("--full", options->full, "The size of the paper's first experiment: 1.16 million observations, ten members, one epoch");
+  verb->add_flag("--full", options->full,
+                 "The size of the paper's first experiment: 1.16 million observations, ten members, one epoch");
   verb->add_flag("--json", options->json, "Print one JSON object instead of the story");
   verb->add_flag("--quiet", options->quiet, "Print errors only");
   auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"", "model", "train"});

@@ -36,14 +36,16 @@ drift::RunSettings settle(const FitOptions& options, const RunOptions& flags) {
   }
   flags.apply(settings);
   if (settings.data.files.empty()) {
-    throw drift::UsageError(run_file ? fmt::format("{}: names no observations; add files = [\"...\"] to its table [data]", options.inputs[0])
-                                     : "fit needs observations: drift fit FILES --value NAME --out model.safetensors");
+    throw drift::UsageError(
+        run_file ? fmt::format("{}: names no observations; add files = [\"...\"] to its table [data]", options.inputs[0])
+                 : "fit needs observations: drift fit FILES --value NAME --out model.safetensors");
   }
   if (settings.output.model.empty()) {
-    throw drift::UsageError(run_file ? fmt::format("{}: does not say where the model goes; add model = \"model.safetensors\" to its table "
-                                                   "[output], or give --out",
-                                                   options.inputs[0])
-                                     : "fit needs --out, the model's file: --out model.safetensors");
+    throw drift::UsageError(
+        run_file ? fmt::format("{}: does not say where the model goes; add model = \"model.safetensors\" to its table "
+                               "[output], or give --out",
+                               options.inputs[0])
+                 : "fit needs --out, the model's file: --out model.safetensors");
   }
   return settings;
 }
@@ -104,8 +106,9 @@ class Fit {
       if (!line) return;
       const double step = static_cast<double>(progress.step);
       if (first_step < 0.0) first_step = step;
-      line->update(step, static_cast<double>(progress.steps),
-                   fmt::format("{} observations/s, loss {:.4f}", grouped((step - first_step) * batch / line->elapsed_s()), progress.loss));
+      line->update(
+          step, static_cast<double>(progress.steps),
+          fmt::format("{} observations/s, loss {:.4f}", grouped((step - first_step) * batch / line->elapsed_s()), progress.loss));
     };
     drift::FitResult result = drift::fit(plan, reading, control);
     if (!result.finished) {
@@ -140,11 +143,15 @@ class Fit {
     const std::string unit = info.value.unit == "1" ? "" : " " + info.value.unit;
     const bool given = plan.settings.uncertainty.noise_sd || plan.settings.uncertainty.noise == "sigma";
     say(fmt::format("Noise of an observation: {:.3g}{} ({}).", info.noise_sd, unit,
-                    given ? "given" : result.held_out ? "what the field leaves unexplained of held-out ones" : "judged by those that trained: too little"));
+                    given             ? "given"
+                    : result.held_out ? "what the field leaves unexplained of held-out ones"
+                                      : "judged by those that trained: too little"));
     if (info.spread_scale != 1.0) say(fmt::format("Spread of the field: {:.3g} times that of the networks.", info.spread_scale));
     if (result.held_out) {
       say(fmt::format("\nHeld-out observations{}:\n{}",
-                      result.calibrated_on > 0 ? fmt::format(" (besides {} that settled noise and spread)", grouped(static_cast<double>(result.calibrated_on))) : "",
+                      result.calibrated_on > 0 ? fmt::format(" (besides {} that settled noise and spread)",
+                                                             grouped(static_cast<double>(result.calibrated_on)))
+                                               : "",
                       scores_text(*result.held_out, info.value.unit)));
     }
     say(fmt::format("{}  the model\nNext: drift predict {} --out map.nc", settings_.output.model, settings_.output.model));
@@ -159,10 +166,12 @@ class Fit {
 void add_fit(CLI::App& app) {
   auto options = std::make_shared<FitOptions>();
   CLI::App* verb = app.add_subcommand("fit", "Train a model on observations");
-  verb->footer("The least call: drift fit FILES --value sla --out model.safetensors\n"
-               "Stopped by ctrl-C or killed, the same command resumes from the last checkpoint.");
+  verb->footer(
+      "The least call: drift fit FILES --value sla --out model.safetensors\n"
+      "Stopped by ctrl-C or killed, the same command resumes from the last checkpoint.");
   verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
-  auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "tune", "output"});
+  auto flags = std::make_shared<RunOptions>(
+      *verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "tune", "output"});
   verb->add_flag("--fresh", options->fresh, "Begin anew, whatever a checkpoint holds")->group("Run");
   verb->add_flag("--plan", options->plan_only, "Say what would be done, and stop")->group("Run");
   verb->add_flag("--json", options->json, "Print the result as JSON")->group("Run");

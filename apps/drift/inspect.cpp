@@ -44,15 +44,16 @@ void print_roles(const drift::ReadReport& report) {
 void print_rows(const drift::Reading& reading) {
   const drift::ReadReport& report = reading.report;
   fmt::print("\nRows\n  {:>14}  read\n  {:>14}  kept\n", count_text(report.rows), count_text(reading.observations.size()));
-  for (const drift::Rejected& rejected : report.rejected) fmt::print("  {:>14}  left out: {}\n", count_text(rejected.count), rejected.reason);
+  for (const drift::Rejected& rejected : report.rejected)
+    fmt::print("  {:>14}  left out: {}\n", count_text(rejected.count), rejected.reason);
 }
 
 void print_extent(const drift::Reading& reading, const drift::Summary& summary) {
   const drift::ReadReport& report = reading.report;
   const char* const x = report.on_plane ? "x" : "longitude";
   const char* const y = report.on_plane ? "y" : "latitude";
-  fmt::print("\nExtent\n  {:10} {:.4f} to {:.4f}\n  {:10} {:.4f} to {:.4f}\n", x, summary.lon.least, summary.lon.most, y, summary.lat.least,
-             summary.lat.most);
+  fmt::print("\nExtent\n  {:10} {:.4f} to {:.4f}\n  {:10} {:.4f} to {:.4f}\n", x, summary.lon.least, summary.lon.most, y,
+             summary.lat.least, summary.lat.most);
   if (!summary.has_time) {
     fmt::print("  time       none: a model of space alone\n");
   } else if (report.calendar_time) {
@@ -70,7 +71,8 @@ void print_extent(const drift::Reading& reading, const drift::Summary& summary) 
 void print_values(const drift::Summary& summary) {
   const auto& q = summary.quantiles;
   fmt::print("\nValues\n  mean {:.4g}, standard deviation {:.4g}\n", summary.mean, summary.sd);
-  fmt::print("  least {:.4g}, 1 % {:.4g}, 25 % {:.4g}, median {:.4g}, 75 % {:.4g}, 99 % {:.4g}, most {:.4g}\n", q[0], q[1], q[2], q[3], q[4], q[5], q[6]);
+  fmt::print("  least {:.4g}, 1 % {:.4g}, 25 % {:.4g}, median {:.4g}, 75 % {:.4g}, 99 % {:.4g}, most {:.4g}\n", q[0], q[1], q[2],
+             q[3], q[4], q[5], q[6]);
   std::size_t most = 1;
   for (const drift::Summary::Bin& bin : summary.histogram) most = std::max(most, bin.count);
   for (const drift::Summary::Bin& bin : summary.histogram) {
@@ -82,7 +84,10 @@ void print_values(const drift::Summary& summary) {
 
 void print_json(const drift::Reading& reading, const drift::Summary& summary) {
   const drift::ReadReport& report = reading.report;
-  nlohmann::ordered_json json = {{"format", report.format}, {"preset", report.preset}, {"files", nlohmann::json::array()}, {"roles", nlohmann::json::object()}};
+  nlohmann::ordered_json json = {{"format", report.format},
+                                 {"preset", report.preset},
+                                 {"files", nlohmann::json::array()},
+                                 {"roles", nlohmann::json::object()}};
   for (const auto& file : report.files) json["files"].push_back(file.string());
   for (const auto& [name, role] : role_names()) {
     if (!(report.roles.*role).empty()) json["roles"][name] = report.roles.*role;

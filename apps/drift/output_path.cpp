@@ -15,7 +15,8 @@ void check_output(const std::filesystem::path& path) {
   if (!std::filesystem::is_directory(folder, error)) {
     throw drift::Error(fmt::format("cannot write {}: there is no folder {}; make it first", path.string(), folder.string()));
   }
-  if (std::filesystem::is_directory(path, error)) throw drift::Error(fmt::format("cannot write {}: it is a folder", path.string()));
+  if (std::filesystem::is_directory(path, error))
+    throw drift::Error(fmt::format("cannot write {}: it is a folder", path.string()));
   if (::access(folder.c_str(), W_OK) != 0) {
     throw drift::Error(fmt::format("cannot write {}: {}", path.string(), std::generic_category().message(errno)));
   }

@@ -31,12 +31,14 @@ struct PredictOptions {
 double parse_time(const std::string& text, bool calendar) {
   double days = 0.0;
   if (drift::parse_iso_time(text, days)) {
-    if (!calendar) throw drift::UsageError(fmt::format("--time {}: the model's times are plain numbers, not dates; give a number", text));
+    if (!calendar)
+      throw drift::UsageError(fmt::format("--time {}: the model's times are plain numbers, not dates; give a number", text));
     return days;
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), days);
   if (error == std::errc() && end == text.data() + text.size() && std::isfinite(days)) return days;
-  throw drift::UsageError(fmt::format("--time {}: must be a time such as {}", text, calendar ? "2020-03-01 or 2020-03-01T06:00" : "12.5"));
+  throw drift::UsageError(
+      fmt::format("--time {}: must be a time such as {}", text, calendar ? "2020-03-01 or 2020-03-01T06:00" : "12.5"));
 }
 
 // "2020-03-01", or "2020-03-01/2020-03-09/1": from, to, and the step in days.
@@ -47,17 +49,22 @@ void add_times(const std::string& text, bool calendar, std::vector<double>& time
     times.push_back(parse_time(text, calendar));
     return;
   }
-  if (second == std::string::npos) throw drift::UsageError(fmt::format("--time {}: a span is FROM/TO/STEP, the step in days", text));
-  const double from = parse_time(text.substr(0, first), calendar), to = parse_time(text.substr(first + 1, second - first - 1), calendar);
+  if (second == std::string::npos)
+    throw drift::UsageError(fmt::format("--time {}: a span is FROM/TO/STEP, the step in days", text));
+  const double from = parse_time(text.substr(0, first), calendar),
+               to = parse_time(text.substr(first + 1, second - first - 1), calendar);
   const double step = parse_time(text.substr(second + 1), false);
   const double count = std::floor((to - from) / step + 1e-9) + 1.0;
   if (!(step > 0.0) || !(to >= from) || count > kMostTimes) {
-    throw drift::UsageError(fmt::format("--time {}: the step must be positive, TO not before FROM, and the times no more than {:g}", text, kMostTimes));
+    throw drift::UsageError(fmt::format(
+        "--time {}: the step must be positive, TO not before FROM, and the times no more than {:g}", text, kMostTimes));
   }
   for (double i = 0.0; i < count; ++i) times.push_back(from + i * step);
 }
 
-std::string time_text(const drift::FieldInfo& info, double time) { return info.calendar_time ? drift::iso_time(time) : fmt::format("{:g}", time); }
+std::string time_text(const drift::FieldInfo& info, double time) {
+  return info.calendar_time ? drift::iso_time(time) : fmt::format("{:g}", time);
+}
 
 class Predict {
  public:
@@ -71,8 +78,10 @@ class Predict {
     model_ = drift::load_field_model(options_.model);
     engine_ = drift::make_cpu_engine({.threads = options_.threads});
     settle_times();
-    if (options_.at.empty()) map();
-    else points();
+    if (options_.at.empty())
+      map();
+    else
+      points();
   }
 
  private:
@@ -86,8 +95,8 @@ class Predict {
     const drift::FieldInfo& info = model_.info;
     const double outside = drift::days_outside(info, time);
     if (outside == 0.0) return;
-    warn(fmt::format("{} lies {:.3g} days {} the {} observation ({}): the field there is a guess", time_text(info, time), std::abs(outside),
-                     outside < 0.0 ? "before" : "after", outside < 0.0 ? "first" : "last",
+    warn(fmt::format("{} lies {:.3g} days {} the {} observation ({}): the field there is a guess", time_text(info, time),
+                     std::abs(outside), outside < 0.0 ? "before" : "after", outside < 0.0 ? "first" : "last",
                      time_text(info, outside < 0.0 ? info.first_time_days : info.last_time_days)));
   }
 
@@ -135,8 +144,8 @@ class Predict {
       return;
     }
     say(fmt::format("{}  {} by {} points{}, {} of them filled, in {:.1f} s: {}", options_.out, map.grid.x.count, map.grid.y.count,
-                    times_.size() > 1 ? fmt::format(" at {} times", times_.size()) : "", grouped(static_cast<double>(report.filled)), seconds,
-                    fmt::join(report.variables, ", ")));
+                    times_.size() > 1 ? fmt::format(" at {} times", times_.size()) : "",
+                    grouped(static_cast<double>(report.filled)), seconds, fmt::join(report.variables, ", ")));
     say(fmt::format("Next: drift plot {}", options_.out));
   }
 
@@ -146,14 +155,17 @@ class Predict {
     const drift::PointsReport report = drift::predict_points(*engine_, model_, options_.at, options_.out, roles,
                                                              times_.empty() ? std::nullopt : std::optional(times_[0]));
     if (report.furthest_days != 0.0) {
-      warn(fmt::format("some points lie up to {:.3g} days outside the observations' time: the field there is a guess", std::abs(report.furthest_days)));
+      warn(fmt::format("some points lie up to {:.3g} days outside the observations' time: the field there is a guess",
+                       std::abs(report.furthest_days)));
     }
     if (options_.json) {
-      fmt::print("{}\n", nlohmann::ordered_json({{"table", options_.out}, {"rows", report.rows}, {"missing", report.missing}}).dump(2));
+      fmt::print("{}\n",
+                 nlohmann::ordered_json({{"table", options_.out}, {"rows", report.rows}, {"missing", report.missing}}).dump(2));
       return;
     }
-    say(fmt::format("{}  {} rows{}", options_.out, grouped(static_cast<double>(report.rows)),
-                    report.missing == 0 ? "" : fmt::format(", {} without a position or time", grouped(static_cast<double>(report.missing)))));
+    say(fmt::format(
+        "{}  {} rows{}", options_.out, grouped(static_cast<double>(report.rows)),
+        report.missing == 0 ? "" : fmt::format(", {} without a position or time", grouped(static_cast<double>(report.missing)))));
   }
 
   const PredictOptions& options_;
@@ -168,20 +180,26 @@ class Predict {
 void add_predict(CLI::App& app) {
   auto options = std::make_shared<PredictOptions>();
   CLI::App* verb = app.add_subcommand("predict", "Predict a map, or the field at given points");
-  verb->footer("drift predict model.safetensors --grid global:0.25 --time 2020-03-01/2020-03-09/1 --out map.nc\n"
-               "drift predict model.safetensors --at points.csv --out predicted.csv");
+  verb->footer(
+      "drift predict model.safetensors --grid global:0.25 --time 2020-03-01/2020-03-09/1 --out map.nc\n"
+      "drift predict model.safetensors --at points.csv --out predicted.csv");
   verb->add_option("MODEL", options->model, "A model of drift fit")->type_name("")->required();
   verb->add_option("--out", options->out, "The map (NetCDF), or the table with --at (CSV)")->type_name("")->required();
-  verb->add_option("--grid", options->grid,
-                   "global:STEP, bbox:LON0,LAT0,LON1,LAT1:STEP in degrees; CRS:25km[:XMIN,YMIN,XMAX,YMAX]; xy:X0,Y0,X1,Y1:STEP; or a "
-                   "NetCDF file whose grid to take [from the model]")
+  verb->add_option(
+          "--grid", options->grid,
+          "global:STEP, bbox:LON0,LAT0,LON1,LAT1:STEP in degrees; CRS:25km[:XMIN,YMIN,XMAX,YMAX]; xy:X0,Y0,X1,Y1:STEP; or a "
+          "NetCDF file whose grid to take [from the model]")
       ->type_name("");
-  verb->add_option("--time", options->times, "Times (ISO 8601), or FROM/TO/STEP with the step in days [the middle of the observations']")
+  verb->add_option("--time", options->times,
+                   "Times (ISO 8601), or FROM/TO/STEP with the step in days [the middle of the observations']")
       ->type_name("")
       ->delimiter(',');
-  verb->add_option("--mask", options->mask, "Leave empty: none; ocean: land; data:100km: what is farther from observations [none]")->type_name("");
+  verb->add_option("--mask", options->mask,
+                   "Leave empty: none; ocean: land; data:100km: what is farther from observations [none]")
+      ->type_name("");
   verb->add_flag("--members", options->members, "Every member of the ensemble too");
-  verb->add_flag("--gradient", options->gradient, "The horizontal gradient too, and the geostrophic velocity of sea surface heights");
+  verb->add_flag("--gradient", options->gradient,
+                 "The horizontal gradient too, and the geostrophic velocity of sea surface heights");
   verb->add_option("--at", options->at, "Predict at the points of this table (CSV, also .gz)")->type_name("");
   verb->add_option("--lon", options->lon, "Column of the table with the longitudes (or x)")->type_name("");
   verb->add_option("--lat", options->lat, "Column of the table with the latitudes (or y)")->type_name("");
@@ -189,7 +207,5 @@ void add_predict(CLI::App& app) {
   verb->add_option("--threads", options->threads, "Threads; 0: one a core [0]")->type_name("")->check(whole_number(0, 4096));
   verb->add_flag("--json", options->json, "Print the result as JSON");
   verb->add_flag("--quiet", options->quiet, "Print errors and warnings only");
-  verb->callback([options] {
-    Predict(*options, fmt::format("drift predict {} --out {}", options->model, options->out)).run();
-  });
+  verb->callback([options] { Predict(*options, fmt::format("drift predict {} --out {}", options->model, options->out)).run(); });
 }

@@ -34,8 +34,10 @@ RunOptions::RunOptions(CLI::App& verb, const std::vector<std::string>& tables) {
       given->option = verb.add_flag(info.flag, help);
     } else {
       given->option = verb.add_option(info.flag, given->texts, help)->type_name("")->expected(1);
-      if (info.repeats) given->option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-      else given->option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+      if (info.repeats)
+        given->option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      else
+        given->option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     }
     given->option->group(group_of(info.table));
     given_.push_back(std::move(given));

@@ -33,8 +33,10 @@ void run(const ScoreOptions& options, const RunOptions& flags) {
   flags.apply(settings);
   const drift::Reading reading = drift::read_observations(options.files, drift::read_options(settings));
   const auto engine = drift::make_cpu_engine({.threads = settings.threads});
-  if (reading.report.value.unit != model.info.value.unit && !reading.report.value.unit.empty() && !model.info.value.unit.empty()) {
-    throw drift::UsageError(fmt::format("the model's values are in {}, those of the files in {}", model.info.value.unit, reading.report.value.unit));
+  if (reading.report.value.unit != model.info.value.unit && !reading.report.value.unit.empty() &&
+      !model.info.value.unit.empty()) {
+    throw drift::UsageError(
+        fmt::format("the model's values are in {}, those of the files in {}", model.info.value.unit, reading.report.value.unit));
   }
   const drift::ModelScores scores = drift::score_model(*engine, model, reading.observations, groups_of(options.by));
   if (options.json) {
@@ -57,7 +59,8 @@ void add_score(CLI::App& app) {
   verb->footer("Intervals are those of a new observation: the field's uncertainty and the noise together.");
   verb->add_option("MODEL", options->model, "A model of drift fit")->type_name("")->required();
   verb->add_option("FILES", options->files, "Observations: paths or globs, NetCDF or CSV")->type_name("")->required();
-  verb->add_option("--by", options->by, "Score groups by themselves too: none, platform, day, region (boxes of 30 degrees) [platform]")
+  verb->add_option("--by", options->by,
+                   "Score groups by themselves too: none, platform, day, region (boxes of 30 degrees) [platform]")
       ->type_name("")
       ->check(CLI::IsMember({"none", "platform", "day", "region"}).description(""));
   auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"data", "--threads"});

@@ -13,10 +13,12 @@ std::string scores_text(const drift::Scores& scores, const std::string& unit) {
   if (!scores.crps) return text + "  (one network has no spread: no scores of uncertainty)\n";
   text += fmt::format("  CRPS     {:.4g}{}   error of the whole forecast, its spread included\n", *scores.crps, in_unit);
   text += fmt::format("  NLL      {:.4g}   minus the log density given to what came out\n", *scores.nll);
-  text += fmt::format("  INT 95 % {:.4g}{}   width of the 95 % interval and penalties for what it misses\n", *scores.interval_score95, in_unit);
+  text += fmt::format("  INT 95 % {:.4g}{}   width of the 95 % interval and penalties for what it misses\n",
+                      *scores.interval_score95, in_unit);
   text += "  intervals hold";
   for (const drift::Scores::Interval& interval : scores.intervals) {
-    text += fmt::format("{} {:.1f} % ({:g} %)", &interval == scores.intervals.data() ? "" : ",", 100.0 * interval.share, 100.0 * interval.level);
+    text += fmt::format("{} {:.1f} % ({:g} %)", &interval == scores.intervals.data() ? "" : ",", 100.0 * interval.share,
+                        100.0 * interval.level);
   }
   return text + "\n";
 }

@@ -30,13 +30,18 @@ struct TuneOptions {
 drift::RunSettings settle(const TuneOptions& options, const RunOptions& flags) {
   drift::RunSettings settings;
   const bool run_file = options.inputs.size() == 1 && options.inputs[0].ends_with(".toml");
-  if (run_file) settings = drift::read_run_file(options.inputs[0]);
-  else settings.data.files = options.inputs;
+  if (run_file)
+    settings = drift::read_run_file(options.inputs[0]);
+  else
+    settings.data.files = options.inputs;
   flags.apply(settings);
-  if (settings.data.files.empty()) throw drift::UsageError("tune needs observations, or a run file that names them: drift tune RUN.toml --study study.json");
+  if (settings.data.files.empty())
+    throw drift::UsageError("tune needs observations, or a run file that names them: drift tune RUN.toml --study study.json");
   if (settings.tune.method == "none") settings.tune.method = "bayes";
   if (settings.tune.method == "gradient") {
-    throw drift::UsageError("the method gradient trains the settings with the weights, in drift fit: drift fit ... --tune gradient; drift tune searches");
+    throw drift::UsageError(
+        "the method gradient trains the settings with the weights, in drift fit: drift fit ... --tune gradient; drift tune "
+        "searches");
   }
   if (settings.tune.study.empty() && !settings.output.model.empty()) settings.tune.study = settings.output.model + ".study.json";
   if (settings.tune.study.empty()) throw drift::UsageError("tune needs --study, the search's file: --study study.json");
@@ -84,12 +89,15 @@ void run(const TuneOptions& options, const RunOptions& flags) {
 void add_tune(CLI::App& app) {
   auto options = std::make_shared<TuneOptions>();
   CLI::App* verb = app.add_subcommand("tune", "Search for settings that suit the observations");
-  verb->footer("drift tune run.toml --study study.json --write-run tuned.toml\nStopped, the same command goes on; drift fit run.toml --tune bayes searches and then fits.");
+  verb->footer(
+      "drift tune run.toml --study study.json --write-run tuned.toml\nStopped, the same command goes on; drift fit run.toml "
+      "--tune bayes searches and then fits.");
   verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
   verb->add_option("--show", options->show, "Print this study and stop")->type_name("");
   verb->add_option("--write-run", options->write_run, "Write a run file with the settings found")->type_name("");
   verb->add_option("--picture", options->picture, "Draw the search's progress (PNG or PDF)")->type_name("");
-  auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "tune", "output"});
+  auto flags = std::make_shared<RunOptions>(
+      *verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "tune", "output"});
   verb->add_flag("--json", options->json, "Print the study as JSON")->group("Run");
   verb->add_flag("--quiet", options->quiet, "Print errors only")->group("Run");
   verb->callback([options, flags] { run(*options, *flags); });

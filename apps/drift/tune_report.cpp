@@ -15,9 +15,12 @@ namespace {
 
 const char* state_word(drift::TrialState state) {
   switch (state) {
-    case drift::TrialState::done: return "done";
-    case drift::TrialState::failed: return "failed";
-    default: return "pruned";
+    case drift::TrialState::done:
+      return "done";
+    case drift::TrialState::failed:
+      return "failed";
+    default:
+      return "pruned";
   }
 }
 
@@ -26,8 +29,8 @@ std::string trial_line(const drift::Study& study, const drift::Trial& trial) {
   if (trial.state == drift::TrialState::failed) {
     return fmt::format("{:>4}  failed{}: {}; {}", trial.number, share, trial.message, drift::describe(study.space, trial.point));
   }
-  return fmt::format("{:>4}  {:<10.5g} {:>6}{}  {}", trial.number, trial.value.value_or(std::nan("")), clock_text(trial.seconds), share,
-                     drift::describe(study.space, trial.point));
+  return fmt::format("{:>4}  {:<10.5g} {:>6}{}  {}", trial.number, trial.value.value_or(std::nan("")), clock_text(trial.seconds),
+                     share, drift::describe(study.space, trial.point));
 }
 
 }  // namespace
@@ -42,7 +45,8 @@ std::string study_text(const drift::Study& study) {
   const std::vector<drift::Importance> importances = drift::importance(study);
   if (!importances.empty()) text += "Share of the variation due to\n";
   for (const drift::Importance& setting : importances) {
-    text += fmt::format("  {:24} {:3.0f} % by itself, {:3.0f} % with others\n", setting.name, 100.0 * setting.main, 100.0 * setting.total);
+    text += fmt::format("  {:24} {:3.0f} % by itself, {:3.0f} % with others\n", setting.name, 100.0 * setting.main,
+                        100.0 * setting.total);
   }
   return text;
 }
@@ -51,16 +55,22 @@ std::string study_json(const drift::Study& study) {
   nlohmann::ordered_json json;
   json["trials"] = nlohmann::ordered_json::array();
   for (const drift::Trial& trial : study.trials) {
-    nlohmann::ordered_json one = {{"number", trial.number}, {"state", state_word(trial.state)}, {"budget_share", trial.budget_share}, {"seconds", trial.seconds}};
+    nlohmann::ordered_json one = {{"number", trial.number},
+                                  {"state", state_word(trial.state)},
+                                  {"budget_share", trial.budget_share},
+                                  {"seconds", trial.seconds}};
     one["value"] = trial.value ? nlohmann::ordered_json(*trial.value) : nlohmann::ordered_json(nullptr);
     for (std::size_t i = 0; i < study.space.size(); ++i) one["settings"][study.space[i].name] = trial.point[i];
-    if (const auto parts = drift::trial_parts(trial)) one["parts"] = {{"score", parts->score}, {"roughness", parts->roughness}, {"check", parts->check}};
-    else one["message"] = trial.message;
+    if (const auto parts = drift::trial_parts(trial))
+      one["parts"] = {{"score", parts->score}, {"roughness", parts->roughness}, {"check", parts->check}};
+    else
+      one["message"] = trial.message;
     json["trials"].push_back(one);
   }
   const auto best = drift::best_trial(study);
   json["best"] = best ? nlohmann::ordered_json(study.trials[*best].number) : nlohmann::ordered_json(nullptr);
-  for (const drift::Importance& setting : drift::importance(study)) json["importance"][setting.name] = {{"main", setting.main}, {"total", setting.total}};
+  for (const drift::Importance& setting : drift::importance(study))
+    json["importance"][setting.name] = {{"main", setting.main}, {"total", setting.total}};
   return json.dump(2);
 }
 
@@ -70,7 +80,8 @@ std::vector<double> progress_of(const drift::Study& study) {
   return progress;
 }
 
-drift::TuneResult search_with_progress(const drift::FitPlan& plan, const drift::Reading& reading, const std::filesystem::path& study, bool talk) {
+drift::TuneResult search_with_progress(const drift::FitPlan& plan, const drift::Reading& reading,
+                                       const std::filesystem::path& study, bool talk) {
   Interrupt interrupt;
   drift::TuneControl control;
   control.stop = interrupt.token();

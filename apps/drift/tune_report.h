@@ -14,4 +14,5 @@ std::string study_json(const drift::Study& study);
 std::vector<double> progress_of(const drift::Study& study);
 
 // Runs the search, a line a trial where `talk` is set. Throws Error, saying how to go on, when it was stopped.
-drift::TuneResult search_with_progress(const drift::FitPlan& plan, const drift::Reading& reading, const std::filesystem::path& study, bool talk);
+drift::TuneResult search_with_progress(const drift::FitPlan& plan, const drift::Reading& reading,
+                                       const std::filesystem::path& study, bool talk);

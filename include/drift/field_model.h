@@ -20,8 +20,8 @@ namespace drift {
 // What a model says of its field and of the observations it was trained on.
 struct FieldInfo {
   VariableInfo value = {};
-  bool has_time = false;       // the field varies in time
-  bool calendar_time = false;  // times are days since 1950-01-01 UTC, not plain numbers
+  bool has_time = false;                               // the field varies in time
+  bool calendar_time = false;                          // times are days since 1950-01-01 UTC, not plain numbers
   double first_time_days = 0.0, last_time_days = 0.0;  // of the training observations
   std::array<double, 4> extent = {};  // lon0, lat0, lon1, lat1 of them, lon0 > lon1 across the date line; xy: x0, y0, x1, y1
   double noise_sd = 0.0;              // of an observation's error, in the values' unit
@@ -29,7 +29,7 @@ struct FieldInfo {
   // Half-widths of intervals of a new observation in units of sd_total, at 50, 80, 90, 95 and 99 %, from held-out observations
   // (split conformal); 0: not fitted, -1: too few observations for the level.
   std::array<double, 5> conformal = {};
-  std::size_t training = 0;           // observations
+  std::size_t training = 0;  // observations
 
   bool is_conformal() const { return conformal[0] != 0.0; }
 };
@@ -44,7 +44,7 @@ DataCells data_cells(const Domain& domain, const Observations& observations, con
 
 // Whether each position lies within `distance` (km; xy: its unit) of a cell with observations. NaN positions do not.
 std::vector<char> near_data(const Domain& domain, const DataCells& cells, std::span<const double> lon_deg,
-                                    std::span<const double> lat_deg, double distance);
+                            std::span<const double> lat_deg, double distance);
 
 // A trained ensemble with all that turns its numbers into a field.
 struct FieldModel {
@@ -53,8 +53,8 @@ struct FieldModel {
   FieldInfo info = {};
   DataCells cells = {};
   std::vector<LastLayerPosterior> last_layers = {};  // one a member where the method is last_layer, else none
-  std::string settings = {};  // the run's, as TOML
-  std::string scores = {};    // of the held-out observations, as JSON; empty: none were held out
+  std::string settings = {};                         // the run's, as TOML
+  std::string scores = {};                           // of the held-out observations, as JSON; empty: none were held out
 
   bool has_spread() const { return ensemble.members.size() > 1 || !last_layers.empty(); }
 };
@@ -66,10 +66,10 @@ FieldModel load_field_model(const std::filesystem::path& path);
 
 // What to predict, and the results, in the values' unit. Vectors that are not wanted stay empty.
 struct FieldPrediction {
-  std::vector<float> mean;          // [n]; NaN where the position is NaN
-  std::vector<float> sd_epistemic;  // [n], of the field, spread_scale included; empty without a spread
-  std::vector<float> sd_total;      // [n], of a new observation; empty without a spread
-  std::vector<float> members;       // [members, n]
+  std::vector<float> mean;               // [n]; NaN where the position is NaN
+  std::vector<float> sd_epistemic;       // [n], of the field, spread_scale included; empty without a spread
+  std::vector<float> sd_total;           // [n], of a new observation; empty without a spread
+  std::vector<float> members;            // [members, n]
   std::vector<GroundGradient> gradient;  // [n]
 };
 struct PredictWants {

@@ -40,8 +40,8 @@ FitPlan plan_fit(const RunSettings& settings, const Reading& reading);
 struct FitControl {
   std::function<void(const Progress&)> progress = {};
   std::stop_token stop = {};
-  std::filesystem::path checkpoint = {};  // written now and then, and when stopped; taken up again when it is there
-  bool fresh = false;                     // begin anew, whatever the checkpoint holds
+  std::filesystem::path checkpoint = {};             // written now and then, and when stopped; taken up again when it is there
+  bool fresh = false;                                // begin anew, whatever the checkpoint holds
   std::function<void(const std::string&)> say = {};  // sentences worth reading on the way
 };
 

@@ -29,7 +29,7 @@ struct MapOptions {
   bool members = false;
   bool gradient = false;  // with the geostrophic velocity where the values are heights of the sea surface
   MapMask mask = {};
-  std::string command = {};                            // for the file's history
+  std::string command = {};                                      // for the file's history
   std::function<void(double done, double total)> progress = {};  // in points
 };
 
@@ -43,8 +43,8 @@ struct MapReport {
 MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions& options, const std::filesystem::path& path);
 
 // Copies a table of points (CSV, plain or gzip) and puts columns behind each row, named as a map's variables: X,
-// X_uncertainty (of the field) and X_total_uncertainty (of a new observation), empty where a position or time is missing. Streams: any number of rows. `time_days` serves rows of a table that has no
-// time column.
+// X_uncertainty (of the field) and X_total_uncertainty (of a new observation), empty where a position or time is missing.
+// Streams: any number of rows. `time_days` serves rows of a table that has no time column.
 struct PointsReport {
   std::size_t rows = 0;
   std::size_t missing = 0;

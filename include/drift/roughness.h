@@ -21,8 +21,9 @@ double sphere_energy(const SphereSlope& slope, int latitudes = 90);
 using PlaneSlope = std::function<void(std::span<const std::array<double, 2>> points, std::span<double> squares)>;
 double plane_energy(const PlaneSlope& slope, const std::array<double, 4>& box, int points_a_side = 64);
 
-// The mean of |grad f|^2 over the domain of a model's mean field (the sphere, or the box of its training observations), at the middle
-// of their time, in variances of the values per squared engine unit: dimensionless, and the same whatever the data's units.
+// The mean of |grad f|^2 over the domain of a model's mean field (the sphere, or the box of its training observations), at the
+// middle of their time, in variances of the values per squared engine unit: dimensionless, and the same whatever the data's
+// units.
 double roughness(Engine& engine, const FieldModel& model, int points_a_side = 64);
 
 }  // namespace drift

@@ -55,31 +55,31 @@ struct TrainSettings {
   std::optional<std::size_t> batch;
   std::optional<double> rate, bottleneck_rate;
   std::string optimiser;         // muon or adam; empty: the recipe's
-  std::string loss = "squared";    // or huber
+  std::string loss = "squared";  // or huber
   double huber_delta = 0.1;
   std::optional<double> decay_noise_sd;  // noise that weight decay assumes, in the values' unit; none: a hundredth of their sd
   double checkpoint_every_s = 300.0;
 };
 
 struct UncertaintySettings {
-  std::string method = "ensemble";  // ensemble, variational, dropout, last_layer
-  std::size_t draws = 10;           // members made of a variational or dropout network
-  double dropout = 0.05;            // share of features dropped
-  std::string noise = "estimate";   // or sigma: that of each observation
-  std::optional<double> noise_sd;   // of an observation's error, in the values' unit: given, not estimated
-  std::string calibrate = "scale";  // none, scale, conformal
+  std::string method = "ensemble";      // ensemble, variational, dropout, last_layer
+  std::size_t draws = 10;               // members made of a variational or dropout network
+  double dropout = 0.05;                // share of features dropped
+  std::string noise = "estimate";       // or sigma: that of each observation
+  std::optional<double> noise_sd;       // of an observation's error, in the values' unit: given, not estimated
+  std::string calibrate = "conformal";  // none, scale, conformal (which scales too)
 };
 
 struct TuneSettings {
-  std::string method = "none";        // none, bayes, gradient
-  std::size_t trials = 20;            // full trials' worth of work
-  std::vector<std::string> settings;  // searched; empty: lengthscales and amplitude
-  std::string objective = "loss";     // of validation observations: loss (mean over members), crps, nlpd, elbo
-  std::optional<double> alpha;        // weight of the field's roughness; none: chosen by other validation observations
-  bool halving = false;               // small trials first, the best third goes on
+  std::string method = "none";         // none, bayes, gradient
+  std::size_t trials = 20;             // full trials' worth of work
+  std::vector<std::string> settings;   // searched; empty: lengthscales and amplitude
+  std::string objective = "loss";      // of validation observations: loss (mean over members), crps, nlpd, elbo
+  std::optional<double> alpha;         // weight of the field's roughness; none: chosen by other validation observations
+  bool halving = false;                // small trials first, the best third goes on
   std::optional<std::size_t> members;  // a trial
-  std::size_t parallel = 1;           // trials side by side
-  std::string study;                  // the search's file; empty: beside the model
+  std::size_t parallel = 1;            // trials side by side
+  std::string study;                   // the search's file; empty: beside the model
 };
 
 struct OutputSettings {
@@ -96,17 +96,17 @@ struct RunSettings {
   TuneSettings tune;
   OutputSettings output;
   std::uint64_t seed = 1;
-  int threads = 0;  // 0: one for each core this process may use
+  int threads = 0;                 // 0: one for each core this process may use
   std::string recipe = "default";  // drift's own networks and training, or "paper": those of the paper's first experiment
 };
 
 // One setting, as a run file and a command line name it.
 struct SettingInfo {
-  std::string table;     // "train"; empty: before the first table
-  std::string key;       // "epochs"
-  std::string flag;      // "--epochs"; empty: none
-  std::string help;      // one line, with unit and range
-  std::string fallback;  // "0.1"; empty: chosen from the data, or none
+  std::string table;       // "train"; empty: before the first table
+  std::string key;         // "epochs"
+  std::string flag;        // "--epochs"; empty: none
+  std::string help;        // one line, with unit and range
+  std::string fallback;    // "0.1"; empty: chosen from the data, or none
   bool is_switch = false;  // true or false: the flag takes no value
   bool repeats = false;    // a list: the flag may be given several times
 };

@@ -15,8 +15,8 @@ namespace drift {
 // Continuous ranked probability score, in units of y; |y - mean| for sd = 0.
 double gaussian_crps(double y, double mean, double sd);
 
-// Negative logarithm of the forecast's density at y; sd > 0. With y the noise-free truth and sd the field's this is the NLL, with y
-// an observation and sd that of field and noise together the NLPD.
+// Negative logarithm of the forecast's density at y; sd > 0. With y the noise-free truth and sd the field's this is the NLL, with
+// y an observation and sd that of field and noise together the NLPD.
 double gaussian_nll(double y, double mean, double sd);
 
 // Score of the interval [low, high] of probability 1 - alpha: its width, and 2 / alpha times what it misses y by.
@@ -38,8 +38,8 @@ double coverage(std::span<const double> y, std::span<const double> mean, std::sp
 
 // Scores of a forecast that is known by draws [draws, n] alone.
 
-// Empirical CRPS of draws of one number: mean |x - y| less half the mean |x - x'| over all pairs of different draws, which makes it
-// unbiased; |x - y| for one draw.
+// Empirical CRPS of draws of one number: mean |x - y| less half the mean |x - x'| over all pairs of different draws, which makes
+// it unbiased; |x - y| for one draw.
 double empirical_crps(double y, std::span<const double> draws);
 double mean_empirical_crps(std::span<const double> y, MatrixView<const float> draws);
 
@@ -56,8 +56,8 @@ struct Likelihood {
 // log p(y | field = f).
 double log_likelihood(const Likelihood& likelihood, double y, double f);
 
-// Negative log predictive density of the mixture of the draws, -log mean_j p(y | f_j), and its upper bound by Jensen's inequality,
-// -mean_j log p(y | f_j), which is what training minimises; means over y.
+// Negative log predictive density of the mixture of the draws, -log mean_j p(y | f_j), and its upper bound by Jensen's
+// inequality, -mean_j log p(y | f_j), which is what training minimises; means over y.
 double ensemble_nlpd(std::span<const double> y, MatrixView<const float> draws, const Likelihood& likelihood);
 double ensemble_nlpd_bound(std::span<const double> y, MatrixView<const float> draws, const Likelihood& likelihood);
 
@@ -79,13 +79,13 @@ struct Scores {
 };
 Scores score_forecast(std::span<const double> y, std::span<const double> mean, std::span<const double> sd);  // sd may be empty
 
-// The same where the forecast gives a central interval [low, high] of probability `level` and a mean: its sd is that of a Gaussian
-// with that interval's width, but coverage and score at that level are those of the interval itself.
+// The same where the forecast gives a central interval [low, high] of probability `level` and a mean: its sd is that of a
+// Gaussian with that interval's width, but coverage and score at that level are those of the interval itself.
 Scores score_intervals(std::span<const double> y, std::span<const double> mean, std::span<const double> low,
                        std::span<const double> high, double level);
 
-// An object: count, bias, rmse, mae, rmae, crps, nll, interval_score95, mean_sd, coverage50 ... coverage99, width50 ... width99 and
-// reliability, an array of [level, share]; null where absent.
+// An object: count, bias, rmse, mae, rmae, crps, nll, interval_score95, mean_sd, coverage50 ... coverage99, width50 ... width99
+// and reliability, an array of [level, share]; null where absent.
 std::string to_json(const Scores& scores);
 
 }  // namespace drift

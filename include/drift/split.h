@@ -35,9 +35,10 @@ struct SplitOptions {
   bool on_plane = false;                    // positions are x and y
 };
 
-// Keeps `held_out` of the observations (of these rows alone, where rows are given: a split within a split) aside. Groups are drawn
-// at random until they hold the share, or as near to it as the last one allows: a group is never in both lists. Same arguments,
-// same split. Throws UsageError where the observations lack what the method needs, or the method would leave nothing to train on.
+// Keeps `held_out` of the observations (of these rows alone, where rows are given: a split within a split) aside. Groups are
+// drawn at random until they hold the share, or as near to it as the last one allows: a group is never in both lists. Same
+// arguments, same split. Throws UsageError where the observations lack what the method needs, or the method would leave nothing
+// to train on.
 Split split_observations(const Observations& observations, const SplitOptions& options,
                          std::optional<std::span<const std::size_t>> rows = {});
 

@@ -11,11 +11,12 @@
 
 namespace drift {
 
-// The search for a run's settings: each trial trains a small ensemble on part of the training observations and scores it on the rest,
-// so that what fit() holds out stays unseen.
+// The search for a run's settings: each trial trains a small ensemble on part of the training observations and scores it on the
+// rest, so that what fit() holds out stays unseen.
 
 // The settings that may be searched, with their ranges on these observations: lengthscale, time_lengthscale_days, amplitude,
-// noise_sd, layers, features, bottleneck_rate. Throws UsageError for other names (with the nearest) and for those the data do not have.
+// noise_sd, layers, features, bottleneck_rate. Throws UsageError for other names (with the nearest) and for those the data do not
+// have.
 SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std::vector<std::string>& names);
 
 struct TuneControl {
@@ -31,7 +32,8 @@ struct TuneResult {
 };
 
 // Runs (or goes on with) the study at `path`. Settings of [tune] in plan.settings say what is searched and how.
-TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::filesystem::path& path, const TuneControl& control = {});
+TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::filesystem::path& path,
+                    const TuneControl& control = {});
 
 // What a trial found besides its value.
 struct TrialParts {
@@ -41,8 +43,8 @@ struct TrialParts {
 };
 std::optional<TrialParts> trial_parts(const Trial& trial);  // none: the trial failed
 
-// The weight alpha, of 0, 0.01, 0.03, 0.1, 0.3 and 0.9, for which the trial with the least (1 - alpha) score + alpha roughness has the
-// least check; the smallest on a tie.
+// The weight alpha, of 0, 0.01, 0.03, 0.1, 0.3 and 0.9, for which the trial with the least (1 - alpha) score + alpha roughness
+// has the least check; the smallest on a tie.
 double choose_alpha(const Study& study);
 
 }  // namespace drift

@@ -12,8 +12,8 @@
 namespace drift {
 namespace {
 
-// Names and habits of the products: Copernicus Marine level 3 sea level and waves, Sentinel-3 SRAL level 2, CryoSat-2 ice level 2,
-// Jason GDR (versions D to F).
+// Names and habits of the products: Copernicus Marine level 3 sea level and waves, Sentinel-3 SRAL level 2, CryoSat-2 ice level
+// 2, Jason GDR (versions D to F).
 std::vector<PresetRow> make_table() {
   return {
       {.name = "cmems-l3-sla",

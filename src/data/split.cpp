@@ -46,7 +46,8 @@ std::set<std::int64_t> draw_groups(std::span<const std::int64_t> group, double h
 std::int64_t block_of(double x, double y, const SplitOptions& options) {
   constexpr std::int64_t kMany = std::int64_t{1} << 31;
   if (options.on_plane) {
-    return static_cast<std::int64_t>(std::floor(y / options.block)) * kMany + static_cast<std::int64_t>(std::floor(x / options.block));
+    return static_cast<std::int64_t>(std::floor(y / options.block)) * kMany +
+           static_cast<std::int64_t>(std::floor(x / options.block));
   }
   constexpr double kDegree = 3.14159265358979323846 / 180.0;
   const double height_deg = options.block / (kEarthRadiusKm * kDegree);
@@ -72,7 +73,8 @@ std::set<std::int64_t> named_platforms(const Observations& observations, const s
 }
 
 void require(bool there, const char* method, const char* what) {
-  if (!there) throw UsageError(fmt::format("split by {}: the observations have no {}; hold out at random: --split random", method, what));
+  if (!there)
+    throw UsageError(fmt::format("split by {}: the observations have no {}; hold out at random: --split random", method, what));
 }
 
 // One number an observation: those that are alike stay together.
@@ -81,10 +83,18 @@ std::vector<std::int64_t> groups_of(const Observations& o, const SplitOptions& o
   group.reserve(rows.size());
   for (const std::size_t row : rows) {
     switch (options.method) {
-      case SplitMethod::track: group.push_back(o.track[row]); break;
-      case SplitMethod::platform: group.push_back(o.platform[row]); break;
-      case SplitMethod::block: group.push_back(block_of(o.lon_deg[row], o.lat_deg[row], options)); break;
-      default: group.push_back(static_cast<std::int64_t>(row)); break;
+      case SplitMethod::track:
+        group.push_back(o.track[row]);
+        break;
+      case SplitMethod::platform:
+        group.push_back(o.platform[row]);
+        break;
+      case SplitMethod::block:
+        group.push_back(block_of(o.lon_deg[row], o.lat_deg[row], options));
+        break;
+      default:
+        group.push_back(static_cast<std::int64_t>(row));
+        break;
     }
   }
   return group;
@@ -94,7 +104,8 @@ std::vector<std::int64_t> groups_of(const Observations& o, const SplitOptions& o
 Split split_in_time(const Observations& o, double share, std::span<const std::size_t> rows) {
   std::vector<double> times;
   for (const std::size_t row : rows) times.push_back(o.time_days[row]);
-  const auto border = times.begin() + static_cast<std::ptrdiff_t>(std::ceil((1.0 - share) * static_cast<double>(times.size()))) - 1;
+  const auto border =
+      times.begin() + static_cast<std::ptrdiff_t>(std::ceil((1.0 - share) * static_cast<double>(times.size()))) - 1;
   std::nth_element(times.begin(), border, times.end());
   const double last_training = *border;
   Split split;
@@ -126,14 +137,16 @@ Split split_by_track(std::span<const std::int32_t> track, double held_out_share,
   const std::vector<std::int64_t> group(track.begin(), track.end());
   const std::set<std::int64_t> aside = draw_groups(group, held_out_share, seed);
   Split split;
-  for (std::size_t row = 0; row < track.size(); ++row) (aside.contains(group[row]) ? split.held_out : split.training).push_back(row);
+  for (std::size_t row = 0; row < track.size(); ++row)
+    (aside.contains(group[row]) ? split.held_out : split.training).push_back(row);
   return split;
 }
 
 Split split_observations(const Observations& observations, const SplitOptions& options,
                          std::optional<std::span<const std::size_t>> wanted_rows) {
   check_share(options.held_out);
-  if (!(options.block > 0.0)) throw UsageError(fmt::format("split by block: its side is {}; it must be more than zero", options.block));
+  if (!(options.block > 0.0))
+    throw UsageError(fmt::format("split by block: its side is {}; it must be more than zero", options.block));
   require(options.method != SplitMethod::track || !observations.track.empty(), "track", "tracks");
   require(options.method != SplitMethod::platform || !observations.platform.empty(), "platform", "platforms");
   require(options.method != SplitMethod::time || !observations.time_days.empty(), "time", "times");
@@ -154,7 +167,8 @@ Split split_observations(const Observations& observations, const SplitOptions& o
   } else {
     const std::vector<std::int64_t> group = groups_of(observations, options, rows);
     const bool named = options.method == SplitMethod::platform && !options.platforms.empty();
-    const std::set<std::int64_t> aside = named ? named_platforms(observations, options.platforms) : draw_groups(group, options.held_out, options.seed);
+    const std::set<std::int64_t> aside =
+        named ? named_platforms(observations, options.platforms) : draw_groups(group, options.held_out, options.seed);
     for (std::size_t i = 0; i < rows.size(); ++i) (aside.contains(group[i]) ? split.held_out : split.training).push_back(rows[i]);
   }
   if (split.training.empty()) throw UsageError("split: nothing is left to train on; hold out less");

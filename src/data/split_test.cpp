@@ -103,12 +103,14 @@ TEST(SplitObservations, DividesTheRowsByEveryMethod) {
   std::vector<std::size_t> rows(o.size()), some;
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   for (std::size_t row = 0; row < o.size(); row += 3) some.push_back(row);
-  for (const SplitMethod method : {SplitMethod::random, SplitMethod::track, SplitMethod::platform, SplitMethod::time, SplitMethod::block}) {
+  for (const SplitMethod method :
+       {SplitMethod::random, SplitMethod::track, SplitMethod::platform, SplitMethod::time, SplitMethod::block}) {
     const SplitOptions options = {.method = method, .held_out = 0.3, .seed = 2};
     expect_partition(split_observations(o, options), rows);
     expect_partition(split_observations(o, options, some), some);  // within a split
     EXPECT_EQ(split_observations(o, options).held_out, split_observations(o, options).held_out);
-    EXPECT_NEAR(static_cast<double>(split_observations(o, options).held_out.size()) / 6000.0, 0.3, method == SplitMethod::platform ? 0.31 : 0.02);
+    EXPECT_NEAR(static_cast<double>(split_observations(o, options).held_out.size()) / 6000.0, 0.3,
+                method == SplitMethod::platform ? 0.31 : 0.02);
   }
 }
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "core/scratch_folder.h"
 #include "drift/engine.h"
 #include "drift/error.h"
 #include "network/plan.h"
-#include "core/scratch_folder.h"
 
 namespace drift {
 namespace {

@@ -13,10 +13,10 @@
 #include <string>
 
 #include "core/counting_memory.h"
+#include "core/scratch_folder.h"
 #include "drift/ensemble.h"
 #include "drift/error.h"
 #include "network/plan.h"
-#include "core/scratch_folder.h"
 
 namespace drift {
 namespace {

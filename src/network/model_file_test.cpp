@@ -10,10 +10,10 @@
 #include <limits>
 #include <string>
 
+#include "core/scratch_folder.h"
 #include "drift/error.h"
 #include "drift/version.h"
 #include "network/plan.h"
-#include "core/scratch_folder.h"
 
 namespace drift {
 namespace {

@@ -9,8 +9,8 @@
 #include <limits>
 #include <string>
 
-#include "drift/error.h"
 #include "core/scratch_folder.h"
+#include "drift/error.h"
 
 namespace drift {
 namespace {

@@ -28,8 +28,8 @@ void plot_progress(const std::vector<double>& best_so_far, const std::filesystem
   const double room = std::max(0.05 * (high - low), 1e-6 * std::abs(high) + 1e-12);
   const std::string extension = picture.extension().string().substr(1);
   gmt.run({"begin", "progress", extension});
-  gmt.run({"plot", fmt::format("-R0/{}/{}/{}", best_so_far.size(), low - room, high + room), "-JX14c/8c", "-W1.2p,#1b4f72", "-Bxaf+ltrial",
-           "-Byaf+lbest so far", "-BWSen"},
+  gmt.run({"plot", fmt::format("-R0/{}/{}/{}", best_so_far.size(), low - room, high + room), "-JX14c/8c", "-W1.2p,#1b4f72",
+           "-Bxaf+ltrial", "-Byaf+lbest so far", "-BWSen"},
           steps);
   gmt.run({"end"});
   std::ifstream drawn(gmt.folder() / ("progress." + extension), std::ios::binary);

@@ -36,7 +36,9 @@ struct PointCloud {
   std::size_t kdtree_get_point_count() const { return points.size(); }
   double kdtree_get_pt(std::size_t index, std::size_t axis) const { return points[index][axis]; }
   template <class Box>
-  bool kdtree_get_bbox(Box&) const { return false; }
+  bool kdtree_get_bbox(Box&) const {
+    return false;
+  }
 };
 using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, PointCloud>, PointCloud, 3>;
 
@@ -45,9 +47,11 @@ PointCloud centres(const Domain& domain, const DataCells& cells) {
   const auto& [x0, y0, x1, y1] = cells.extent;
   for (int row = 0; row < cells.rows; ++row) {
     for (int column = 0; column < cells.columns; ++column) {
-      const std::size_t cell = static_cast<std::size_t>(row) * static_cast<std::size_t>(cells.columns) + static_cast<std::size_t>(column);
+      const std::size_t cell =
+          static_cast<std::size_t>(row) * static_cast<std::size_t>(cells.columns) + static_cast<std::size_t>(column);
       if ((cells.bits[cell / 8] >> (cell % 8) & 1U) == 0) continue;
-      cloud.points.push_back(point_of(domain, x0 + (column + 0.5) * (x1 - x0) / cells.columns, y0 + (row + 0.5) * (y1 - y0) / cells.rows));
+      cloud.points.push_back(
+          point_of(domain, x0 + (column + 0.5) * (x1 - x0) / cells.columns, y0 + (row + 0.5) * (y1 - y0) / cells.rows));
     }
   }
   return cloud;
@@ -80,7 +84,7 @@ DataCells data_cells(const Domain& domain, const Observations& observations, con
 }
 
 std::vector<char> near_data(const Domain& domain, const DataCells& cells, std::span<const double> lon_deg,
-                                    std::span<const double> lat_deg, double distance) {
+                            std::span<const double> lat_deg, double distance) {
   if (!(distance > 0.0)) throw UsageError(fmt::format("the distance to data is {}; it must be more than zero", distance));
   const PointCloud cloud = centres(domain, cells);
   const Tree tree(3, cloud);

@@ -7,7 +7,6 @@
 
 #include "core/json_fields.h"
 #include "drift/error.h"
-#include "network/model_file.h"
 #include "run/base64.h"
 
 namespace drift {
@@ -73,23 +72,6 @@ DataCells restored(const StoredCells& stored) {
   return cells;
 }
 
-std::string tensor_name(std::size_t place, const char* what) { return fmt::format("last_layer.{}.{}", place, what); }
-
-void read_last_layers(const SafetensorsFile& file, FieldModel& model) {
-  const std::size_t inputs = head_input_count(model.ensemble.spec);
-  for (std::size_t place = 0; place < model.ensemble.members.size(); ++place) {
-    LastLayerPosterior posterior = {inputs, 1, {}, {}};
-    const std::array<std::size_t, 2> mean_shape = {inputs, 1}, factor_shape = {inputs, inputs};
-    file.expect(tensor_name(place, "mean"), mean_shape);
-    file.expect(tensor_name(place, "inverse_factor"), factor_shape);
-    posterior.mean.resize(inputs);
-    posterior.inverse_factor.resize(inputs * inputs);
-    file.read(tensor_name(place, "mean"), mean_shape, posterior.mean);
-    file.read(tensor_name(place, "inverse_factor"), factor_shape, posterior.inverse_factor);
-    model.last_layers.push_back(std::move(posterior));
-  }
-}
-
 void check_info(const FieldInfo& info) {
   if (!(info.noise_sd >= 0.0)) throw Error(fmt::format("field: noise_sd is {}", info.noise_sd));
   if (!(info.spread_scale > 0.0)) throw Error(fmt::format("field: spread_scale is {}", info.spread_scale));
@@ -100,27 +82,22 @@ void check_info(const FieldInfo& info) {
 
 void save_field_model(const std::filesystem::path& path, const FieldModel& model) {
   const StoredCells cells = {model.cells.columns, model.cells.rows, model.cells.extent, to_base64(model.cells.bits)};
-  ModelParts parts = model_parts(model.ensemble, {{kDomainKey, to_json(model.domain)},
-                                                  {kInfoKey, write_json(model.info).dump()},
-                                                  {kCellsKey, write_json(cells).dump()},
-                                                  {kSettingsKey, model.settings},
-                                                  {kScoresKey, model.scores}});
-  for (std::size_t place = 0; place < model.last_layers.size(); ++place) {
-    const LastLayerPosterior& posterior = model.last_layers[place];
-    parts.tensors.push_back({tensor_name(place, "mean"), {posterior.inputs, posterior.outputs}, posterior.mean});
-    parts.tensors.push_back({tensor_name(place, "inverse_factor"), {posterior.inputs, posterior.inputs}, posterior.inverse_factor});
-  }
-  write_safetensors(path, parts.tensors, parts.metadata);
+  save_model_with_last_layers(path, model.ensemble, model.last_layers,
+                              {{kDomainKey, to_json(model.domain)},
+                               {kInfoKey, write_json(model.info).dump()},
+                               {kCellsKey, write_json(cells).dump()},
+                               {kSettingsKey, model.settings},
+                               {kScoresKey, model.scores}});
 }
 
 FieldModel load_field_model(const std::filesystem::path& path) {
-  const SafetensorsFile file(path);
-  Model stored = read_model(file);
+  Model stored = load_model(path);
   const auto entry = [&](const char* key) -> const std::string& {
     const auto found = stored.metadata.find(key);
     if (found == stored.metadata.end()) {
-      throw Error(fmt::format("{}: holds networks but no '{}', so they cannot be turned into a field; was it written by drift fit?",
-                              path.string(), key));
+      throw Error(
+          fmt::format("{}: holds networks but no '{}', so they cannot be turned into a field; was it written by drift fit?",
+                      path.string(), key));
     }
     return found->second;
   };
@@ -139,10 +116,10 @@ FieldModel load_field_model(const std::filesystem::path& path) {
   model.ensemble = std::move(stored.ensemble);
   const int coordinates = space_coordinates(model.domain) + (model.info.has_time ? 1 : 0);
   if (model.ensemble.spec.coordinates() != coordinates || model.ensemble.spec.outputs != 1) {
-    throw Error(fmt::format("{}: is corrupt: its domain gives {} coordinates but its networks take {}", path.string(), coordinates,
-                            model.ensemble.spec.coordinates()));
+    throw Error(fmt::format("{}: is corrupt: its domain gives {} coordinates but its networks take {}", path.string(),
+                            coordinates, model.ensemble.spec.coordinates()));
   }
-  if (file.tensors().contains(tensor_name(0, "mean"))) read_last_layers(file, model);
+  model.last_layers = load_last_layers(path, model.ensemble);
   return model;
 }
 

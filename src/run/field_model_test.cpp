@@ -83,7 +83,8 @@ TEST(PredictField, LeavesPositionsThatAreNoneEmpty) {
 TEST(PredictField, HasTheGradientOfItsOwnMean) {
   const auto engine = make_cpu_engine();
   const double lat0 = 25.0, step_deg = 0.05, km_per_degree = 3.14159265358979 / 180.0 * kEarthRadiusKm;
-  const std::vector<double> lon = {2.0, 2.0 - step_deg, 2.0 + step_deg, 2.0, 2.0}, lat = {lat0, lat0, lat0, lat0 - step_deg, lat0 + step_deg};
+  const std::vector<double> lon = {2.0, 2.0 - step_deg, 2.0 + step_deg, 2.0, 2.0},
+                            lat = {lat0, lat0, lat0, lat0 - step_deg, lat0 + step_deg};
   const std::vector<double> time = {20005.0};
   const FieldPrediction p = predict_field(*engine, trained(), lon, lat, time, {.members = false, .gradient = true});
   const double east = (p.mean[2] - p.mean[1]) / (2 * step_deg * km_per_degree * std::cos(lat0 * 3.14159265358979 / 180.0));
@@ -131,7 +132,9 @@ TEST(NearData, TakesPlainCoordinatesInTheirUnit) {
 }
 
 TEST(Base64, MatchesRfc4648) {
-  const auto text = [](std::string_view plain) { return to_base64({reinterpret_cast<const std::uint8_t*>(plain.data()), plain.size()}); };
+  const auto text = [](std::string_view plain) {
+    return to_base64({reinterpret_cast<const std::uint8_t*>(plain.data()), plain.size()});
+  };
   EXPECT_EQ(text(""), "");
   EXPECT_EQ(text("f"), "Zg==");
   EXPECT_EQ(text("fo"), "Zm8=");

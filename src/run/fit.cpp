@@ -28,9 +28,10 @@ void take_up(const FitPlan& plan, const FitControl& control, Ensemble& ensemble,
   Checkpoint checkpoint = load_checkpoint(control.checkpoint);
   const auto found = checkpoint.metadata.find(kFingerprintKey);
   if (found == checkpoint.metadata.end() || found->second != plan.fingerprint) {
-    throw UsageError(fmt::format("{}: this checkpoint is of another run (other settings or other observations); repeat that run to "
-                                 "finish it, or begin anew with --fresh",
-                                 control.checkpoint.string()));
+    throw UsageError(
+        fmt::format("{}: this checkpoint is of another run (other settings or other observations); repeat that run to "
+                    "finish it, or begin anew with --fresh",
+                    control.checkpoint.string()));
   }
   ensemble = std::move(checkpoint.ensemble);
   state = std::move(checkpoint.state);

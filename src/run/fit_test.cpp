@@ -181,7 +181,10 @@ TEST(Fit, RefusesTheCheckpointOfAnotherRun) {
   const Ensemble ensemble = draw_ensemble(plan.spec, 1, plan.members);
   TrainingState state;
   for (const Member& member : ensemble.members) {
-    state.members.push_back({.step = 0, .moment1 = std::vector<float>(member.parameters.size()), .moment2 = std::vector<float>(member.parameters.size()), .losses = {}});
+    state.members.push_back({.step = 0,
+                             .moment1 = std::vector<float>(member.parameters.size()),
+                             .moment2 = std::vector<float>(member.parameters.size()),
+                             .losses = {}});
   }
   save_checkpoint(control.checkpoint, ensemble, state, plan.recipe, {{"fingerprint", "of another"}});
   EXPECT_THROW(fit(plan, reading, control), UsageError);
@@ -208,16 +211,19 @@ TEST(Fit, IsContinuousAcrossTheDateLineAndAtThePoles) {
   const auto engine = make_cpu_engine();
   const std::vector<double> time = {20003.0};
   for (const double lat : {-60.0, 0.0, 45.0}) {
-    const FieldPrediction p = predict_field(*engine, model, std::vector<double>{180.0, -180.0, 179.999, -179.999}, std::vector<double>(4, lat), time);
+    const FieldPrediction p =
+        predict_field(*engine, model, std::vector<double>{180.0, -180.0, 179.999, -179.999}, std::vector<double>(4, lat), time);
     EXPECT_EQ(p.mean[0], p.mean[1]);
     EXPECT_EQ(p.sd_total[0], p.sd_total[1]);
     EXPECT_NEAR(p.mean[2], p.mean[3], 1e-3);
   }
   for (const double pole : {-90.0, 90.0}) {
-    const FieldPrediction p = predict_field(*engine, model, std::vector<double>{0.0, 77.0, -140.0}, std::vector<double>(3, pole), time);
+    const FieldPrediction p =
+        predict_field(*engine, model, std::vector<double>{0.0, 77.0, -140.0}, std::vector<double>(3, pole), time);
     EXPECT_NEAR(p.mean[0], p.mean[1], 1e-5);
     EXPECT_NEAR(p.mean[0], p.mean[2], 1e-5);
-    const FieldPrediction near = predict_field(*engine, model, std::vector<double>{10.0, 190.0}, std::vector<double>(2, pole > 0 ? 89.999 : -89.999), time);
+    const FieldPrediction near = predict_field(*engine, model, std::vector<double>{10.0, 190.0},
+                                               std::vector<double>(2, pole > 0 ? 89.999 : -89.999), time);
     EXPECT_NEAR(near.mean[0], near.mean[1], 1e-3);
   }
 }

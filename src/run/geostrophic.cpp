@@ -31,11 +31,13 @@ Velocity geostrophic_velocity(double lat_deg, double slope_east_per_km, double s
 }
 
 std::optional<double> sea_surface_metres(const VariableInfo& value) {
-  constexpr std::array<std::string_view, 8> kNames = {"sla", "ssh", "adt", "ssha", "sla_filtered", "sla_unfiltered", "zos", "ssh_karin"};
+  constexpr std::array<std::string_view, 8> kNames = {"sla", "ssh",      "adt", "ssha", "sla_filtered", "sla_unfiltered",
+                                                      "zos", "ssh_karin"};
   const bool height = value.standard_name.starts_with("sea_surface_height") ||
                       std::find(kNames.begin(), kNames.end(), value.name) != kNames.end();
   if (!height) return std::nullopt;
-  if (value.unit == "m" || value.unit == "metre" || value.unit == "meter" || value.unit == "metres" || value.unit == "meters") return 1.0;
+  if (value.unit == "m" || value.unit == "metre" || value.unit == "meter" || value.unit == "metres" || value.unit == "meters")
+    return 1.0;
   if (value.unit == "cm") return 0.01;
   if (value.unit == "mm") return 0.001;
   return std::nullopt;

@@ -12,8 +12,8 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kBlock = 65536;             // observations predicted at a time
-constexpr std::size_t kEnoughToCalibrate = 100;   // observations that calibrate, at least
+constexpr std::size_t kBlock = 65536;            // observations predicted at a time
+constexpr std::size_t kEnoughToCalibrate = 100;  // observations that calibrate, at least
 
 // A density needs some spread.
 double least_sd(const FieldModel& model) { return 1e-9 * model.domain.value.sd; }
@@ -54,7 +54,8 @@ Split halves(const FitPlan& plan, const Observations& observations) {
   if (options.method == SplitMethod::platform || options.method == SplitMethod::time) options.method = SplitMethod::random;
   if (options.method == SplitMethod::random && !observations.track.empty()) options.method = SplitMethod::track;
   Split split;
-  if (rows.size() >= 2 * kEnoughToCalibrate) split = split_observations(observations, options, std::span<const std::size_t>(rows));
+  if (rows.size() >= 2 * kEnoughToCalibrate)
+    split = split_observations(observations, options, std::span<const std::size_t>(rows));
   if (split.training.size() < kEnoughToCalibrate || split.held_out.empty()) return {rows, rows};
   return split;
 }

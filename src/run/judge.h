@@ -20,7 +20,8 @@ struct Forecast {
 Forecast forecast(Engine& engine, const FieldModel& model, const Observations& observations, std::span<const std::size_t> rows,
                   bool noise_by_sigma);
 
-// Noise that gives the forecasts the least mean CRPS, from 0 to the size of the residuals; robust against outliers as the CRPS is.
+// Noise that gives the forecasts the least mean CRPS, from 0 to the size of the residuals; robust against outliers as the CRPS
+// is.
 double estimate_noise(const Forecast& forecast, double spread_scale = 1.0);
 
 // Gaussian scores of sd_total; intervals are the conformal ones where the model has them.

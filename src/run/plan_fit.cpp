@@ -17,12 +17,12 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kFewest = 100;        // observations of which a field may be made
-constexpr std::size_t kFewestTracks = 20;   // by which a split means anything
-constexpr std::size_t kMembers = 10;        // the spread of ten needs no correction, that of five does (docs/design.md)
-constexpr double kWork = 24e6;              // member-observations that a fit sees: ten minutes on two cores
+constexpr std::size_t kFewest = 100;       // observations of which a field may be made
+constexpr std::size_t kFewestTracks = 20;  // by which a split means anything
+constexpr std::size_t kMembers = 10;       // the spread of ten needs no correction, that of five does (docs/design.md)
+constexpr double kWork = 24e6;             // member-observations that a fit sees: ten minutes on two cores
 constexpr double kMostEpochs = 60.0;
-constexpr double kSteps = 3000.0;           // as many as small data need to be learnt
+constexpr double kSteps = 3000.0;  // as many as small data need to be learnt
 
 // The choice is made by the numbers of observations, which a reader likes to see grouped.
 std::string grouped(std::size_t number) {
@@ -34,8 +34,8 @@ std::string grouped(std::size_t number) {
 void check_values(const Observations& observations) {
   const std::size_t n = observations.size();
   if (n < kFewest) {
-    throw Error(fmt::format("only {} observations are left, and a field needs at least {}; look at the files with drift inspect", n,
-                            kFewest));
+    throw Error(fmt::format("only {} observations are left, and a field needs at least {}; look at the files with drift inspect",
+                            n, kFewest));
   }
   const auto [least, most] = std::minmax_element(observations.value.begin(), observations.value.end());
   if (*least == *most) {
@@ -80,8 +80,11 @@ class Planner {
   void choose_split() {
     const SplitSettings& wanted = plan_.settings.split;
     const bool none = wanted.method == "none" || (wanted.held_out == 0.0 && wanted.platforms.empty());
-    SplitOptions options = {.held_out = none ? 0.0 : wanted.held_out, .seed = plan_.settings.seed, .platforms = wanted.platforms,
-                            .block = wanted.block, .on_plane = report_.on_plane};
+    SplitOptions options = {.held_out = none ? 0.0 : wanted.held_out,
+                            .seed = plan_.settings.seed,
+                            .platforms = wanted.platforms,
+                            .block = wanted.block,
+                            .on_plane = report_.on_plane};
     std::string how = "at random";
     const bool know_tracks = !observations_.track.empty() && report_.tracks >= kFewestTracks;
     if (wanted.method == "track" || (wanted.method == "auto" && know_tracks)) {
@@ -101,12 +104,14 @@ class Planner {
     plan_.split_options = options;
     plan_.split = split_observations(observations_, options);
     if (plan_.split.training.size() < kFewest) {
-      throw Error(fmt::format("only {} observations are left to train on; hold out fewer (--held-out)", plan_.split.training.size()));
+      throw Error(
+          fmt::format("only {} observations are left to train on; hold out fewer (--held-out)", plan_.split.training.size()));
     }
     if (none) {
       note("Split: nothing is held out, so there will be no scores.");
     } else {
-      note("Split: {} observations held out {}, {} train.", grouped(plan_.split.held_out.size()), how, grouped(plan_.split.training.size()));
+      note("Split: {} observations held out {}, {} train.", grouped(plan_.split.held_out.size()), how,
+           grouped(plan_.split.training.size()));
     }
   }
 
@@ -131,9 +136,15 @@ class Planner {
       plan_.domain = drift::choose_domain(observations_, rows);
     }
     switch (plan_.domain.kind) {
-      case DomainKind::sphere: note("Domain: the sphere."); break;
-      case DomainKind::plane: note("Domain: the plane {}.", plan_.domain.crs); break;
-      case DomainKind::xy: note("Domain: x and y in {}.", plan_.domain.unit); break;
+      case DomainKind::sphere:
+        note("Domain: the sphere.");
+        break;
+      case DomainKind::plane:
+        note("Domain: the plane {}.", plan_.domain.crs);
+        break;
+      case DomainKind::xy:
+        note("Domain: x and y in {}.", plan_.domain.unit);
+        break;
     }
   }
 
@@ -163,8 +174,11 @@ class Planner {
   NetworkSpec unscaled_spec(bool time) const {
     const ModelSettings& wanted = plan_.settings.model;
     NetworkSpec spec = default_spec(space_of(plan_.domain), space_coordinates(plan_.domain), time);
-    const double space_length = wanted.lengthscale ? lengthscale_to_engine(plan_.domain, *wanted.lengthscale) : by_paper() ? 1.0 : usual_lengthscale();
-    const double time_length = wanted.time_lengthscale_days ? time_lengthscale_to_engine(plan_.domain, *wanted.time_lengthscale_days) : 1.0;
+    const double space_length = wanted.lengthscale ? lengthscale_to_engine(plan_.domain, *wanted.lengthscale)
+                                : by_paper()       ? 1.0
+                                                   : usual_lengthscale();
+    const double time_length =
+        wanted.time_lengthscale_days ? time_lengthscale_to_engine(plan_.domain, *wanted.time_lengthscale_days) : 1.0;
     if (by_paper()) {
       spec = paper_spec(space_length, time_length, 1.0);
       spec.space = space_of(plan_.domain);
@@ -198,11 +212,11 @@ class Planner {
     const bool drawn = method == "variational" || method == "dropout";
     plan_.members = wanted.members.value_or(drawn ? 1 : kMembers);
     note("Model: {} networks of {} layers, {} features, bottlenecks of {}; lengthscale {:.3g} {}{}.", plan_.members,
-         spec.spatial.layers, spec.features, spec.bottleneck,
-         lengthscale_from_engine(plan_.domain, spec.spatial.lengthscales[0]), plan_.domain.unit,
-         spec.temporal.layers == 0 ? ""
-                                   : fmt::format(", {:.3g} days",
-                                                 time_lengthscale_from_engine(plan_.domain, spec.temporal.lengthscales[0])));
+         spec.spatial.layers, spec.features, spec.bottleneck, lengthscale_from_engine(plan_.domain, spec.spatial.lengthscales[0]),
+         plan_.domain.unit,
+         spec.temporal.layers == 0
+             ? ""
+             : fmt::format(", {:.3g} days", time_lengthscale_from_engine(plan_.domain, spec.temporal.lengthscales[0])));
   }
 
   void choose_training(std::size_t training) {
@@ -238,14 +252,17 @@ class Planner {
     const auto members = static_cast<double>(plan_.members), n = static_cast<double>(observations_.size());
     constexpr double kCopies = 3.0;     // weights and two moments
     constexpr double kGradients = 8.0;  // of the slices under way
-    const double weights = 4.0 * (members * (kCopies * static_cast<double>(network.parameter_size) + static_cast<double>(network.fixed_size)) +
-                                  kGradients * static_cast<double>(network.parameter_size));
+    const double weights =
+        4.0 * (members * (kCopies * static_cast<double>(network.parameter_size) + static_cast<double>(network.fixed_size)) +
+               kGradients * static_cast<double>(network.parameter_size));
     plan_.memory_mib = (weights + n * (41.0 + 4.0 * (plan_.spec.coordinates() + 3.0))) / 1048576.0;
-    const double there_mib = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / 1048576.0;
+    const double there_mib =
+        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / 1048576.0;
     if (plan_.memory_mib > there_mib) {
-      throw Error(fmt::format("training needs {:.0f} MiB but this machine has {:.0f}; ask for fewer members or features, or keep fewer "
-                              "observations (--bbox, --from, --to)",
-                              plan_.memory_mib, there_mib));
+      throw Error(
+          fmt::format("training needs {:.0f} MiB but this machine has {:.0f}; ask for fewer members or features, or keep fewer "
+                      "observations (--bbox, --from, --to)",
+                      plan_.memory_mib, there_mib));
     }
   }
 

@@ -40,7 +40,8 @@ void check_lengths(const FieldModel& model, std::span<const double> lon_deg, std
   }
   if (!model.info.has_time && !time_days.empty()) throw UsageError("prediction: the model has no time, so none may be given");
   if (model.info.has_time && time_days.size() != 1 && time_days.size() != lon_deg.size()) {
-    throw UsageError(fmt::format("prediction: {} positions but {} times; the model varies in time", lon_deg.size(), time_days.size()));
+    throw UsageError(
+        fmt::format("prediction: {} positions but {} times; the model varies in time", lon_deg.size(), time_days.size()));
   }
 }
 
@@ -69,8 +70,10 @@ FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span
   views.mean = MatrixView<float>(mean.data(), count, 1);
   if (model.has_spread()) views.variance = MatrixView<float>(variance.data(), count, 1);
   if (wants.members) views.members = MatrixView<float>(each.data(), count, members);
-  if (model.last_layers.empty()) engine.predict(model.ensemble, row_view, views);
-  else predict_last_layer(engine, model.ensemble, model.last_layers, row_view, views);
+  if (model.last_layers.empty())
+    engine.predict(model.ensemble, row_view, views);
+  else
+    predict_last_layer(engine, model.ensemble, model.last_layers, row_view, views);
 
   const Standard& value = model.domain.value;
   for (std::size_t i = 0; i < count; ++i) {

@@ -28,7 +28,8 @@ std::string iso_now() {
 class MapLayers {
  public:
   MapLayers(const FieldModel& model, const MapOptions& options)
-      : unit_(model.info.value.unit.empty() ? "1" : model.info.value.unit), members_(options.members ? model.ensemble.members.size() : 0) {
+      : unit_(model.info.value.unit.empty() ? "1" : model.info.value.unit),
+        members_(options.members ? model.ensemble.members.size() : 0) {
     const VariableInfo& value = model.info.value;
     const std::string name = variable_name(model.info.value);
     const std::string what = value.long_name.empty() ? name : value.long_name;
@@ -41,17 +42,21 @@ class MapLayers {
            .comment = "Epistemic: what is not known of the field itself, without the noise of observations."},
           [](const FieldPrediction& p, std::size_t i) { return p.sd_epistemic[i]; });
       add({.info = {name + "_total_uncertainty", what + ": standard deviation of a new observation", "", unit_},
-           .comment = fmt::format("The field's standard deviation with an observation's noise of {:g} added in quadrature.", model.info.noise_sd)},
+           .comment = fmt::format("The field's standard deviation with an observation's noise of {:g} added in quadrature.",
+                                  model.info.noise_sd)},
           [](const FieldPrediction& p, std::size_t i) { return p.sd_total[i]; });
     }
     if (model.info.is_conformal() && model.info.conformal[2] > 0.0) add_interval(model, name, what);
     if (options.gradient) add_gradient(model, name, what);
-    if (members_ > 0) layers_.push_back({.info = {name + "_members", what + ": the ensemble's members", value.standard_name, unit_}, .members = members_});
+    if (members_ > 0)
+      layers_.push_back(
+          {.info = {name + "_members", what + ": the ensemble's members", value.standard_name, unit_}, .members = members_});
   }
 
   const std::vector<FieldLayer>& layers() const { return layers_; }
 
-  void write(FieldFileWriter& file, std::size_t time, std::size_t first_row, const FieldPrediction& prediction, std::span<const double> lat_deg) {
+  void write(FieldFileWriter& file, std::size_t time, std::size_t first_row, const FieldPrediction& prediction,
+             std::span<const double> lat_deg) {
     const std::size_t n = prediction.mean.size();
     numbers_.resize(n);
     for (std::size_t layer = 0; layer < sources_.size(); ++layer) {
@@ -75,29 +80,39 @@ class MapLayers {
   // The 90 % interval that held on held-out observations.
   void add_interval(const FieldModel& model, const std::string& name, const std::string& what) {
     const auto factor = static_cast<float>(model.info.conformal[2]);
-    const std::string comment = "Split conformal: nine of ten new observations lie between lower90 and upper90 if they are like those held out.";
-    add({.info = {name + "_lower90", what + ": lower end of the 90 % interval of a new observation", "", unit_}, .comment = comment},
+    const std::string comment =
+        "Split conformal: nine of ten new observations lie between lower90 and upper90 if they are like those held out.";
+    add({.info = {name + "_lower90", what + ": lower end of the 90 % interval of a new observation", "", unit_},
+         .comment = comment},
         [factor](const FieldPrediction& p, std::size_t i) { return p.mean[i] - factor * p.sd_total[i]; });
-    add({.info = {name + "_upper90", what + ": upper end of the 90 % interval of a new observation", "", unit_}, .comment = comment},
+    add({.info = {name + "_upper90", what + ": upper end of the 90 % interval of a new observation", "", unit_},
+         .comment = comment},
         [factor](const FieldPrediction& p, std::size_t i) { return p.mean[i] + factor * p.sd_total[i]; });
   }
 
   void add_gradient(const FieldModel& model, const std::string& name, const std::string& what) {
     const bool plane = model.domain.kind == DomainKind::xy;
     const std::string per = fmt::format("{} {}-1", unit_, model.domain.unit);
-    add({.info = {name + (plane ? "_gradient_x" : "_gradient_east"), what + (plane ? ": gradient along x" : ": eastward gradient"), "", per}},
+    add({.info = {name + (plane ? "_gradient_x" : "_gradient_east"),
+                  what + (plane ? ": gradient along x" : ": eastward gradient"), "", per}},
         [](const FieldPrediction& p, std::size_t i) { return static_cast<float>(p.gradient[i].east); });
-    add({.info = {name + (plane ? "_gradient_y" : "_gradient_north"), what + (plane ? ": gradient along y" : ": northward gradient"), "", per}},
+    add({.info = {name + (plane ? "_gradient_y" : "_gradient_north"),
+                  what + (plane ? ": gradient along y" : ": northward gradient"), "", per}},
         [](const FieldPrediction& p, std::size_t i) { return static_cast<float>(p.gradient[i].north); });
     const std::optional<double> metres = sea_surface_metres(model.info.value);
     if (plane || !metres) return;
     const auto velocity = [factor = *metres](const FieldPrediction& p, std::size_t i, double lat_deg) {
       return geostrophic_velocity(lat_deg, factor * p.gradient[i].east, factor * p.gradient[i].north);
     };
-    layers_.push_back({.info = {"ugos", "Geostrophic eastward velocity", "surface_geostrophic_eastward_sea_water_velocity", "m s-1"}});
-    sources_.push_back([velocity](const FieldPrediction& p, std::size_t i, double lat) { return static_cast<float>(velocity(p, i, lat).east); });
-    layers_.push_back({.info = {"vgos", "Geostrophic northward velocity", "surface_geostrophic_northward_sea_water_velocity", "m s-1"}});
-    sources_.push_back([velocity](const FieldPrediction& p, std::size_t i, double lat) { return static_cast<float>(velocity(p, i, lat).north); });
+    layers_.push_back(
+        {.info = {"ugos", "Geostrophic eastward velocity", "surface_geostrophic_eastward_sea_water_velocity", "m s-1"}});
+    sources_.push_back(
+        [velocity](const FieldPrediction& p, std::size_t i, double lat) { return static_cast<float>(velocity(p, i, lat).east); });
+    layers_.push_back(
+        {.info = {"vgos", "Geostrophic northward velocity", "surface_geostrophic_northward_sea_water_velocity", "m s-1"}});
+    sources_.push_back([velocity](const FieldPrediction& p, std::size_t i, double lat) {
+      return static_cast<float>(velocity(p, i, lat).north);
+    });
   }
 
   std::string unit_;
@@ -110,7 +125,8 @@ class MapLayers {
 // Positions that the mask leaves out become NaN.
 void apply_mask(const FieldModel& model, const MapMask& mask, std::vector<double>& lon, std::vector<double>& lat) {
   if (mask.kind == MapMask::Kind::none) return;
-  const auto keep = mask.kind == MapMask::Kind::data ? near_data(model.domain, model.cells, lon, lat, mask.distance) : is_ocean(lon, lat);
+  const auto keep =
+      mask.kind == MapMask::Kind::data ? near_data(model.domain, model.cells, lon, lat, mask.distance) : is_ocean(lon, lat);
   for (std::size_t i = 0; i < lon.size(); ++i) {
     if (!keep[i]) lon[i] = lat[i] = std::nan("");
   }
@@ -118,14 +134,16 @@ void apply_mask(const FieldModel& model, const MapMask& mask, std::vector<double
 
 void check_options(const FieldModel& model, const MapOptions& options) {
   if (model.info.has_time == options.time_days.empty()) {
-    throw UsageError(model.info.has_time ? "the model varies in time: the map needs a time" : "the model has no time, so the map can have none");
+    throw UsageError(model.info.has_time ? "the model varies in time: the map needs a time"
+                                         : "the model has no time, so the map can have none");
   }
   const bool plane = model.domain.kind == DomainKind::xy;
   if (plane != (options.grid.x.unit != "degrees_east" && options.grid.crs.empty())) {
     throw UsageError(plane ? "the model lives on plain x and y; leave the grid to drift, or give xy:X0,Y0,X1,Y1:STEP"
                            : "the model lives on the Earth, but the grid has plain x and y");
   }
-  if (plane && options.mask.kind == MapMask::Kind::ocean) throw UsageError("the mask 'ocean' needs longitudes and latitudes, and the model has none");
+  if (plane && options.mask.kind == MapMask::Kind::ocean)
+    throw UsageError("the mask 'ocean' needs longitudes and latitudes, and the model has none");
 }
 
 std::map<std::string, std::string> attributes(const FieldModel& model, const MapOptions& options) {
@@ -133,12 +151,14 @@ std::map<std::string, std::string> attributes(const FieldModel& model, const Map
   const std::string what = value.long_name.empty() ? value.name : value.long_name;
   const std::string now = iso_now();
   return {{"title", what + ", interpolated by drift"},
-          {"summary", fmt::format("{} from {} observations by an ensemble of {} deep random-feature networks", what, model.info.training,
-                                  model.ensemble.members.size())},
+          {"summary", fmt::format("{} from {} observations by an ensemble of {} deep random-feature networks", what,
+                                  model.info.training, model.ensemble.members.size())},
           {"source", fmt::format("drift {}", version())},
           {"date_created", now},
           {"history", fmt::format("{} {}", now, options.command.empty() ? "drift" : options.command)},
-          {"references", "W. Chen, A. Mahmood, M. Tsamados, S. Takao, Deep random features for scalable interpolation of spatiotemporal data, ICLR 2025"}};
+          {"references",
+           "W. Chen, A. Mahmood, M. Tsamados, S. Takao, Deep random features for scalable interpolation of spatiotemporal data, "
+           "ICLR 2025"}};
 }
 
 }  // namespace
@@ -152,7 +172,8 @@ MapMask parse_mask(const std::string& text) {
     if (rest.ends_with("km")) rest.remove_suffix(2);
     MapMask mask = {.kind = MapMask::Kind::data};
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), mask.distance);
-    if (error == std::errc() && end == rest.data() + rest.size() && mask.distance > 0.0 && std::isfinite(mask.distance)) return mask;
+    if (error == std::errc() && end == rest.data() + rest.size() && mask.distance > 0.0 && std::isfinite(mask.distance))
+      return mask;
   }
   throw UsageError(fmt::format("mask '{}': must be none, ocean, or data:DISTANCE, as data:100km", text));
 }
@@ -179,9 +200,13 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
     apply_mask(model, options.mask, lon, lat);
     report.filled += static_cast<std::size_t>(std::count_if(lon.begin(), lon.end(), [](double x) { return std::isfinite(x); }));
     for (std::size_t time = 0; time < times; ++time) {
-      const std::span<const double> when = options.time_days.empty() ? std::span<const double>() : std::span(options.time_days).subspan(time, 1);
-      layers.write(file, time, row, predict_field(engine, model, lon, lat, when, {.members = options.members, .gradient = options.gradient}), lat);
-      if (options.progress) options.progress(static_cast<double>(row * columns * times + (time + 1) * count), static_cast<double>(report.points * times));
+      const std::span<const double> when =
+          options.time_days.empty() ? std::span<const double>() : std::span(options.time_days).subspan(time, 1);
+      layers.write(file, time, row,
+                   predict_field(engine, model, lon, lat, when, {.members = options.members, .gradient = options.gradient}), lat);
+      if (options.progress)
+        options.progress(static_cast<double>(row * columns * times + (time + 1) * count),
+                         static_cast<double>(report.points * times));
     }
   }
   file.finish();

@@ -23,16 +23,23 @@ class PointsTable {
  public:
   PointsTable(Engine& engine, const FieldModel& model, const std::filesystem::path& points, const std::filesystem::path& path,
               const Roles& roles, std::optional<double> time_days)
-      : engine_(engine), model_(model), source_(points, kWindow), out_(path), layout_(layout(points, roles)), time_days_(time_days) {
+      : engine_(engine),
+        model_(model),
+        source_(points, kWindow),
+        out_(path),
+        layout_(layout(points, roles)),
+        time_days_(time_days) {
     const bool plane = model.domain.kind == DomainKind::xy;
     if (plane != layout_.on_plane) {
-      throw UsageError(fmt::format("{}: the table has {} but the model {}; name its columns with --lon and --lat", points.string(),
-                                   layout_.on_plane ? "x and y" : "longitudes and latitudes", plane ? "plain x and y" : "longitudes and latitudes"));
+      throw UsageError(fmt::format("{}: the table has {} but the model {}; name its columns with --lon and --lat",
+                                   points.string(), layout_.on_plane ? "x and y" : "longitudes and latitudes",
+                                   plane ? "plain x and y" : "longitudes and latitudes"));
     }
     if (model.info.has_time && !layout_.has(CsvRole::time) && !time_days) {
-      throw UsageError(fmt::format("{}: the model varies in time but the table has no column of times; name it with --time-column, or give "
-                                   "one time for all with --time",
-                                   points.string()));
+      throw UsageError(
+          fmt::format("{}: the model varies in time but the table has no column of times; name it with --time-column, or give "
+                      "one time for all with --time",
+                      points.string()));
     }
   }
 
@@ -110,7 +117,8 @@ class PointsTable {
     const CsvField& text = field(fields, role);
     const CsvParsed parsed = parse_number(text.text, value);
     if (parsed != CsvParsed::good && parsed != CsvParsed::missing) {
-      throw CsvProblem{text.text.data(), fmt::format("\"{}\" in column \"{}\" is not a number", excerpt(text.text), layout_.name_of(role))};
+      throw CsvProblem{text.text.data(),
+                       fmt::format("\"{}\" in column \"{}\" is not a number", excerpt(text.text), layout_.name_of(role))};
     }
     if (role == CsvRole::lat && model_.domain.kind != DomainKind::xy && std::abs(value) > 90.0) {
       throw CsvProblem{text.text.data(), fmt::format("latitude {} is beyond 90 degrees", value)};
@@ -127,7 +135,8 @@ class PointsTable {
       throw CsvProblem{text.text.data(), fmt::format("\"{}\" is not a time", excerpt(text.text))};
     }
     if (model_.info.calendar_time && !is_missing(text.text)) {
-      throw CsvProblem{text.text.data(), fmt::format("\"{}\" is not a date, and the model's times are dates", excerpt(text.text))};
+      throw CsvProblem{text.text.data(),
+                       fmt::format("\"{}\" is not a date, and the model's times are dates", excerpt(text.text))};
     }
     return number(fields, CsvRole::time);
   }
@@ -144,8 +153,10 @@ class PointsTable {
         add(text, prediction.sd_total[i]);
       }
       text += '\n';
-      if (std::isnan(prediction.mean[i])) ++report_.missing;
-      else if (model_.info.has_time) note_time(time_[i]);
+      if (std::isnan(prediction.mean[i]))
+        ++report_.missing;
+      else if (model_.info.has_time)
+        note_time(time_[i]);
     }
     report_.rows += lines_.size();
     write(text);
@@ -153,8 +164,10 @@ class PointsTable {
 
   void add(std::string& text, float number) const {
     text += layout_.separator;
-    if (!std::isnan(number)) text += fmt::format("{:.7g}", number);
-    else if (layout_.separator == ' ') text += "NaN";  // between blanks, nothing would be no column
+    if (!std::isnan(number))
+      text += fmt::format("{:.7g}", number);
+    else if (layout_.separator == ' ')
+      text += "NaN";  // between blanks, nothing would be no column
   }
 
   void note_time(double time) {

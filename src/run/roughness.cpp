@@ -1,7 +1,7 @@
 // On the sphere, with latitude theta and longitude lambda,
 //   integral |grad f|^2 dS = int int |grad f|^2 cos(theta) dtheta dlambda:
-// the trapezoidal rule in both. In longitude it is exact for harmonics of lower order than half the columns; in latitude its error
-// falls as the square of the step. The paper, appendix on functional regularisation.
+// the trapezoidal rule in both. In longitude it is exact for harmonics of lower order than half the columns; in latitude its
+// error falls as the square of the step. The paper, appendix on functional regularisation.
 
 #include "drift/roughness.h"
 
@@ -19,11 +19,12 @@ constexpr double kPi = std::numbers::pi;
 double trapezoid(int i, int n) { return i == 0 || i == n - 1 ? 0.5 : 1.0; }
 
 // |grad f|^2 of the model's mean at rows of coordinates, in the engine's units.
-std::vector<double> squared_gradient(Engine& engine, const Ensemble& ensemble, const std::vector<float>& rows, std::size_t columns,
-                                     std::size_t space) {
+std::vector<double> squared_gradient(Engine& engine, const Ensemble& ensemble, const std::vector<float>& rows,
+                                     std::size_t columns, std::size_t space) {
   const std::size_t n = rows.size() / columns;
   std::vector<float> gradient(rows.size());
-  engine.input_gradient(ensemble, MatrixView<const float>(rows.data(), n, columns), MatrixView<float>(gradient.data(), n, columns));
+  engine.input_gradient(ensemble, MatrixView<const float>(rows.data(), n, columns),
+                        MatrixView<float>(gradient.data(), n, columns));
   std::vector<double> squares(n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t k = 0; k < space; ++k) squares[i] += std::pow(gradient[i * columns + k], 2);
@@ -43,8 +44,8 @@ double sphere_energy(const SphereSlope& slope, int latitudes) {
   for (int row = 1; row + 1 < latitudes; ++row) {  // the measure is zero at the poles
     const double latitude = -0.5 * kPi + row * step;
     for (int column = 0; column < longitudes; ++column) {
-      points[static_cast<std::size_t>(column)] = {std::cos(latitude) * std::cos(column * turn), std::cos(latitude) * std::sin(column * turn),
-                                                  std::sin(latitude)};
+      points[static_cast<std::size_t>(column)] = {std::cos(latitude) * std::cos(column * turn),
+                                                  std::cos(latitude) * std::sin(column * turn), std::sin(latitude)};
     }
     slope(points, squares);
     for (const double square : squares) sum += square * std::cos(latitude);
@@ -60,7 +61,8 @@ double plane_energy(const PlaneSlope& slope, const std::array<double, 4>& box, i
   std::vector<double> squares(points.size());
   double sum = 0.0;
   for (int row = 0; row < points_a_side; ++row) {
-    for (int column = 0; column < points_a_side; ++column) points[static_cast<std::size_t>(column)] = {x0 + column * dx, y0 + row * dy};
+    for (int column = 0; column < points_a_side; ++column)
+      points[static_cast<std::size_t>(column)] = {x0 + column * dx, y0 + row * dy};
     slope(points, squares);
     for (int column = 0; column < points_a_side; ++column) {
       sum += trapezoid(row, points_a_side) * trapezoid(column, points_a_side) * squares[static_cast<std::size_t>(column)];
@@ -84,11 +86,16 @@ double roughness(Engine& engine, const FieldModel& model, int points_a_side) {
     std::copy(found.begin(), found.end(), squares.begin());
   };
   if (model.domain.kind == DomainKind::sphere) {
-    return sphere_energy([&](std::span<const UnitVector> points, std::span<double> squares) { squares_at(points, squares); }, points_a_side) / (4.0 * kPi);
+    return sphere_energy([&](std::span<const UnitVector> points, std::span<double> squares) { squares_at(points, squares); },
+                         points_a_side) /
+           (4.0 * kPi);
   }
   // The engine's plane is standardised: two standard deviations either way hold nearly all observations.
   const std::array<double, 4> box = {-2.0, -2.0, 2.0, 2.0};
-  return plane_energy([&](std::span<const std::array<double, 2>> points, std::span<double> squares) { squares_at(points, squares); }, box, points_a_side) / 16.0;
+  return plane_energy(
+             [&](std::span<const std::array<double, 2>> points, std::span<double> squares) { squares_at(points, squares); }, box,
+             points_a_side) /
+         16.0;
 }
 
 }  // namespace drift

@@ -16,7 +16,9 @@ constexpr double kPi = std::numbers::pi;
 // |grad Y|^2 of the real part of a spherical harmonic, by central differences along the sphere.
 double harmonic_slope(unsigned degree, int order, const UnitVector& at) {
   const double latitude = std::asin(at[2]), longitude = std::atan2(at[1], at[0]), step = 1e-5;
-  const auto value = [&](double lat, double lon) { return boost::math::spherical_harmonic_r(degree, order, 0.5 * kPi - lat, lon); };
+  const auto value = [&](double lat, double lon) {
+    return boost::math::spherical_harmonic_r(degree, order, 0.5 * kPi - lat, lon);
+  };
   const double north = (value(latitude + step, longitude) - value(latitude - step, longitude)) / (2.0 * step);
   const double east = (value(latitude, longitude + step) - value(latitude, longitude - step)) / (2.0 * step * std::cos(latitude));
   return north * north + east * east;
@@ -40,16 +42,19 @@ TEST(PlaneEnergy, OfPlaneWavesIsTheirClosedForm) {
   const double a = 2.0 * kPi, b = 4.0 * kPi;
   const double energy = plane_energy(
       [&](std::span<const std::array<double, 2>> points, std::span<double> squares) {
-        for (std::size_t i = 0; i < points.size(); ++i) squares[i] = (a * a + b * b) * std::pow(std::cos(a * points[i][0] + b * points[i][1]), 2);
+        for (std::size_t i = 0; i < points.size(); ++i)
+          squares[i] = (a * a + b * b) * std::pow(std::cos(a * points[i][0] + b * points[i][1]), 2);
       },
       {0.0, 0.0, 2.0, 1.0}, 65);
   EXPECT_NEAR(energy, 2.0 * 0.5 * (a * a + b * b), 1e-9);
 }
 
 TEST(PlaneEnergy, OfALinearFieldIsExact) {
-  const double energy = plane_energy([](std::span<const std::array<double, 2>> points, std::span<double> squares) {
-    for (std::size_t i = 0; i < points.size(); ++i) squares[i] = points[i][0] * points[i][1];  // bilinear: exact
-  }, {0.0, 0.0, 2.0, 3.0}, 2);
+  const double energy = plane_energy(
+      [](std::span<const std::array<double, 2>> points, std::span<double> squares) {
+        for (std::size_t i = 0; i < points.size(); ++i) squares[i] = points[i][0] * points[i][1];  // bilinear: exact
+      },
+      {0.0, 0.0, 2.0, 3.0}, 2);
   EXPECT_NEAR(energy, 2.0 * 4.5, 1e-12);
 }
 

@@ -18,13 +18,19 @@ namespace {
 
 const char* what_it_is(const toml::node& node) {
   switch (node.type()) {
-    case toml::node_type::table: return "a table";
-    case toml::node_type::array: return "an array";
-    case toml::node_type::string: return "a text";
+    case toml::node_type::table:
+      return "a table";
+    case toml::node_type::array:
+      return "an array";
+    case toml::node_type::string:
+      return "a text";
     case toml::node_type::integer:
-    case toml::node_type::floating_point: return "a number";
-    case toml::node_type::boolean: return "true or false";
-    default: return "a date";
+    case toml::node_type::floating_point:
+      return "a number";
+    case toml::node_type::boolean:
+      return "true or false";
+    default:
+      return "a date";
   }
 }
 
@@ -42,7 +48,9 @@ class RunFile {
     RunSettings settings;
     check_names();
     visit_settings(settings, [&](const char* table, const char* key, auto& field, const SettingRule& rule) {
-      const toml::node* node = *table == '\0' ? root_.get(key) : root_.at_path(table).as_table() ? root_.at_path(table).as_table()->get(key) : nullptr;
+      const toml::node* node = *table == '\0'                    ? root_.get(key)
+                               : root_.at_path(table).as_table() ? root_.at_path(table).as_table()->get(key)
+                                                                 : nullptr;
       if (node != nullptr) read(*node, key, rule, field);
     });
     return settings;
@@ -53,13 +61,16 @@ class RunFile {
   void check_names() const {
     std::vector<std::string_view> top, tables;
     for (const SettingInfo& info : setting_infos()) {
-      if (info.table.empty()) top.push_back(info.key);
-      else if (tables.empty() || tables.back() != info.table) tables.push_back(info.table);
+      if (info.table.empty())
+        top.push_back(info.key);
+      else if (tables.empty() || tables.back() != info.table)
+        tables.push_back(info.table);
     }
     for (const auto& [key, node] : root_) {
       const bool is_table = node.is_table();
       const std::vector<std::string_view>& known = is_table ? tables : top;
-      if (std::find(known.begin(), known.end(), key.str()) == known.end()) fail_unknown(node, is_table ? "table" : "key", key.str(), known);
+      if (std::find(known.begin(), known.end(), key.str()) == known.end())
+        fail_unknown(node, is_table ? "table" : "key", key.str(), known);
       if (is_table) check_table(std::string(key.str()), *node.as_table());
     }
   }
@@ -91,7 +102,8 @@ class RunFile {
     if (!node.is_number()) fail_type(node, key, whole ? "a whole number" : "a number");
     const double value = *node.value<double>();
     if (!std::isfinite(value)) fail(node, fmt::format("{} must be finite", key));
-    if (const std::string why = misfit(rule, value, whole); !why.empty()) fail(node, fmt::format("{} is {:g}; it {}", key, value, why));
+    if (const std::string why = misfit(rule, value, whole); !why.empty())
+      fail(node, fmt::format("{} is {:g}; it {}", key, value, why));
     return value;
   }
 
@@ -106,7 +118,8 @@ class RunFile {
   void read(const toml::node& node, const char* key, const SettingRule& rule, std::string& field) const {
     if (!node.is_string()) fail_type(node, key, "a text in quotes");
     field = *node.value<std::string>();
-    if (const std::string why = misfit(rule, field); !why.empty()) fail(node, fmt::format("{} is \"{}\"; it {}", key, field, why));
+    if (const std::string why = misfit(rule, field); !why.empty())
+      fail(node, fmt::format("{} is \"{}\"; it {}", key, field, why));
   }
   void read(const toml::node& node, const char* key, const SettingRule& rule, std::vector<std::string>& field) const {
     field.clear();
@@ -123,7 +136,8 @@ class RunFile {
   }
   void read(const toml::node& node, const char* key, const SettingRule&, std::optional<Range>& field) const {
     const std::vector<double> ends = numbers(node, key, 2, "two numbers, [low, high]");
-    if (ends[0] > ends[1]) fail(node, fmt::format("{} runs from {:g} down to {:g}; the lower end comes first", key, ends[0], ends[1]));
+    if (ends[0] > ends[1])
+      fail(node, fmt::format("{} runs from {:g} down to {:g}; the lower end comes first", key, ends[0], ends[1]));
     field = Range{ends[0], ends[1]};
   }
   void read(const toml::node& node, const char* key, const SettingRule&, std::optional<std::array<double, 4>>& field) const {
@@ -151,8 +165,10 @@ struct TomlText {
     std::string text = "\"";
     for (const char c : value) {
       if (c == '"' || c == '\\') text += '\\';
-      if (static_cast<unsigned char>(c) < 0x20) text += fmt::format("\\u{:04x}", static_cast<int>(c));
-      else text += c;
+      if (static_cast<unsigned char>(c) < 0x20)
+        text += fmt::format("\\u{:04x}", static_cast<int>(c));
+      else
+        text += c;
     }
     return text + "\"";
   }
@@ -163,8 +179,7 @@ struct TomlText {
   }
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   template <class Number>
-  requires std::is_arithmetic_v<Number>
-  std::string operator()(Number value) const {
+  requires std::is_arithmetic_v<Number> std::string operator()(Number value) const {
     std::string text = fmt::format("{}", value);
     return text;
   }
@@ -173,7 +188,9 @@ struct TomlText {
     return fmt::format("[{}, {}, {}, {}]", box[0], box[1], box[2], box[3]);
   }
   template <class T>
-  std::string operator()(const std::optional<T>& value) const { return value ? (*this)(*value) : ""; }
+  std::string operator()(const std::optional<T>& value) const {
+    return value ? (*this)(*value) : "";
+  }
 };
 
 void anchor(std::string& path, const std::filesystem::path& folder) {
@@ -199,7 +216,8 @@ RunSettings read_run_file(const std::filesystem::path& path) {
 std::string to_toml(const RunSettings& settings) {
   const RunSettings untouched;
   std::vector<std::string> defaults;
-  visit_settings(untouched, [&](const char*, const char*, const auto& field, const SettingRule&) { defaults.push_back(TomlText()(field)); });
+  visit_settings(untouched,
+                 [&](const char*, const char*, const auto& field, const SettingRule&) { defaults.push_back(TomlText()(field)); });
   std::string text, table;
   std::size_t index = 0;
   visit_settings(settings, [&](const char* here, const char* key, const auto& field, const SettingRule&) {

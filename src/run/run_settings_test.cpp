@@ -94,7 +94,8 @@ TEST(RunFile, NamesLineAndRangeOfAValueOutside) {
   EXPECT_EQ(refusal("[model]\nmembers = 2.5\n"), "run.toml:2: members is 2.5; it must be a whole number");
   EXPECT_EQ(refusal("[split]\nheld_out = 0.95\n"), "run.toml:2: held_out is 0.95; it must be at least 0 and at most 0.9");
   EXPECT_EQ(refusal("[train]\nepochs = inf\n"), "run.toml:2: epochs must be finite");
-  EXPECT_EQ(refusal("[split]\nmethod = \"tracks\"\n"), "run.toml:2: method is \"tracks\"; it must be one of auto, none, random, track, platform, time, block");
+  EXPECT_EQ(refusal("[split]\nmethod = \"tracks\"\n"),
+            "run.toml:2: method is \"tracks\"; it must be one of auto, none, random, track, platform, time, block");
   EXPECT_THAT(refusal("[data]\nvalid = [3, 1]\n"), HasSubstr("run.toml:2: valid runs from 3 down to 1"));
 }
 

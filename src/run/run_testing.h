@@ -22,7 +22,8 @@ inline Reading small_reading(std::size_t tracks = 40, std::size_t points = 60, d
       const double along = 30.0 * static_cast<double>(i) / static_cast<double>(points);
       o.lon_deg.push_back(start_lon + slope * along);
       o.lat_deg.push_back(10.0 + along);
-      o.time_days.push_back(20000.0 + 10.0 * static_cast<double>(track) / static_cast<double>(tracks) + 1e-4 * static_cast<double>(i));
+      o.time_days.push_back(20000.0 + 10.0 * static_cast<double>(track) / static_cast<double>(tracks) +
+                            1e-4 * static_cast<double>(i));
       o.value.push_back(smooth_field(o.lon_deg.back(), o.lat_deg.back(), o.time_days.back()) + noise_sd * random.normal());
       o.track.push_back(static_cast<std::int32_t>(track));
       o.platform.push_back(static_cast<std::uint8_t>(track % 2));

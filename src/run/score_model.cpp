@@ -17,8 +17,11 @@ std::string region_name(double lon_deg, double lat_deg) {
   constexpr double kSide = 30.0;
   const double west = kSide * std::floor((lon_deg - 360.0 * std::floor((lon_deg + 180.0) / 360.0)) / kSide);
   const double south = std::min(kSide * std::floor(lat_deg / kSide), 90.0 - kSide);
-  const auto name = [](double at, char positive, char negative) { return fmt::format("{:g}{}", std::abs(at), at < 0.0 ? negative : positive); };
-  return fmt::format("{} to {}, {} to {}", name(south, 'N', 'S'), name(south + kSide, 'N', 'S'), name(west, 'E', 'W'), name(west + kSide, 'E', 'W'));
+  const auto name = [](double at, char positive, char negative) {
+    return fmt::format("{:g}{}", std::abs(at), at < 0.0 ? negative : positive);
+  };
+  return fmt::format("{} to {}, {} to {}", name(south, 'N', 'S'), name(south + kSide, 'N', 'S'), name(west, 'E', 'W'),
+                     name(west + kSide, 'E', 'W'));
 }
 
 // The group's name, one an observation; empty where there are no groups.
@@ -28,7 +31,8 @@ std::vector<std::string> group_names(const FieldModel& model, const Observations
   if (groups == ScoreGroups::day && (o.time_days.empty() || !model.info.calendar_time)) {
     throw UsageError("scores by day need observations with dates, and a model that knows them");
   }
-  if (groups == ScoreGroups::region && model.domain.kind == DomainKind::xy) throw UsageError("scores by region need longitudes and latitudes");
+  if (groups == ScoreGroups::region && model.domain.kind == DomainKind::xy)
+    throw UsageError("scores by region need longitudes and latitudes");
   for (std::size_t i = 0; groups != ScoreGroups::none && i < o.size(); ++i) {
     if (groups == ScoreGroups::platform) names.push_back(o.platform_names[o.platform[i]]);
     if (groups == ScoreGroups::day) names.push_back(iso_time(std::floor(o.time_days[i])));
@@ -55,7 +59,8 @@ ModelScores score_model(Engine& engine, const FieldModel& model, const Observati
   if (model.info.has_time && observations.time_days.empty()) {
     throw UsageError("the model varies in time but the observations have none; name their time with --time");
   }
-  const bool sigmas = run_settings_from_toml(model.settings, "the model's settings").uncertainty.noise == "sigma" && !observations.sigma.empty();
+  const bool sigmas =
+      run_settings_from_toml(model.settings, "the model's settings").uncertainty.noise == "sigma" && !observations.sigma.empty();
   std::vector<std::size_t> rows(observations.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   const Forecast all = forecast(engine, model, observations, rows, sigmas);

@@ -77,7 +77,8 @@ void visit_settings(Self& s, Visitor&& visit) {
   visit("model", "layers", s.model.layers, whole("--layers", "Layers of the spatial chain", 1, 64));
   visit("model", "features", s.model.features, whole("--features", "Random features a layer", 1, 1e6));
   visit("model", "bottleneck", s.model.bottleneck, whole("--bottleneck", "Numbers between layers", 1, 1e5));
-  visit("model", "lengthscale", s.model.lengthscale, more_than_zero("--lengthscale", "Length in space, km (or the unit of x, y)"));
+  visit("model", "lengthscale", s.model.lengthscale,
+        more_than_zero("--lengthscale", "Length in space, km (or the unit of x, y)"));
   visit("model", "time_lengthscale_days", s.model.time_lengthscale_days,
         more_than_zero("--time-lengthscale-days", "Length in time, days"));
   visit("model", "amplitude", s.model.amplitude, more_than_zero("--amplitude", "Amplitude of every layer"));
@@ -107,8 +108,10 @@ void visit_settings(Self& s, Visitor&& visit) {
   SettingRule uncertainty = text("--uncertainty", "Where the spread comes from: ensemble, variational, dropout or last_layer");
   uncertainty.words = {"ensemble", "variational", "dropout", "last_layer"};
   visit("uncertainty", "method", s.uncertainty.method, uncertainty);
-  visit("uncertainty", "draws", s.uncertainty.draws, whole("--draws", "Members drawn of each variational or dropout network", 2, 1000));
-  visit("uncertainty", "dropout", s.uncertainty.dropout, whole("--dropout", "Share of features dropped by the method dropout, 0 to 0.9", 0.0, 0.9));
+  visit("uncertainty", "draws", s.uncertainty.draws,
+        whole("--draws", "Members drawn of each variational or dropout network", 2, 1000));
+  visit("uncertainty", "dropout", s.uncertainty.dropout,
+        whole("--dropout", "Share of features dropped by the method dropout, 0 to 0.9", 0.0, 0.9));
   SettingRule noise = text("--noise", "Noise of an observation: estimate it on held-out ones, or each one's own sigma");
   noise.words = {"estimate", "sigma"};
   visit("uncertainty", "noise", s.uncertainty.noise, noise);
@@ -123,11 +126,13 @@ void visit_settings(Self& s, Visitor&& visit) {
   visit("tune", "method", s.tune.method, tune);
   visit("tune", "trials", s.tune.trials, whole("--trials", "Work of the search, in full trials", 1, 1e5));
   visit("tune", "settings", s.tune.settings,
-        text("--search", "A setting to search: lengthscale, time_lengthscale_days, amplitude, noise_sd, layers, features, bottleneck_rate"));
+        text("--search",
+             "A setting to search: lengthscale, time_lengthscale_days, amplitude, noise_sd, layers, features, bottleneck_rate"));
   SettingRule objective = text("--objective", "What a trial is judged by: loss, crps, nlpd, or elbo (variational)");
   objective.words = {"loss", "crps", "nlpd", "elbo"};
   visit("tune", "objective", s.tune.objective, objective);
-  visit("tune", "alpha", s.tune.alpha, whole("--alpha", "Weight of the field's roughness in the objective, 0 to 0.99", 0.0, 0.99));
+  visit("tune", "alpha", s.tune.alpha,
+        whole("--alpha", "Weight of the field's roughness in the objective, 0 to 0.99", 0.0, 0.99));
   visit("tune", "halving", s.tune.halving, text("--halving", "Small trials first; the best third goes on"));
   visit("tune", "members", s.tune.members, whole("--trial-members", "Networks a trial", 1, 1000));
   visit("tune", "parallel", s.tune.parallel, whole("--parallel", "Trials side by side", 1, 1024));

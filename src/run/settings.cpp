@@ -1,5 +1,3 @@
-#include "drift/run_settings.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +8,7 @@
 
 #include "drift/calendar.h"
 #include "drift/error.h"
+#include "drift/run_settings.h"
 #include "run/setting_list.h"
 
 namespace drift {
@@ -106,8 +105,8 @@ std::string misfit(const SettingRule& rule, double number, bool whole) {
   if (whole && number != std::floor(number)) return "must be a whole number";
   const bool good = (rule.more_than_least ? number > rule.least : number >= rule.least) && number <= rule.most;
   if (good) return "";
-  std::string range = rule.more_than_least ? fmt::format("must be more than {:g}", rule.least)
-                                           : fmt::format("must be at least {:g}", rule.least);
+  std::string range =
+      rule.more_than_least ? fmt::format("must be more than {:g}", rule.least) : fmt::format("must be at least {:g}", rule.least);
   if (std::isfinite(rule.most)) range += fmt::format(" and at most {:g}", rule.most);
   return range;
 }
@@ -158,7 +157,8 @@ ReadOptions read_options(const RunSettings& settings) {
   options.threads = settings.threads;
   if (!data.from.empty() || !data.to.empty()) {
     constexpr double kEver = std::numeric_limits<double>::infinity();
-    options.time = Range{data.from.empty() ? -kEver : time_limit("from", data.from), data.to.empty() ? kEver : time_limit("to", data.to)};
+    options.time =
+        Range{data.from.empty() ? -kEver : time_limit("from", data.from), data.to.empty() ? kEver : time_limit("to", data.to)};
     if (options.time->low > options.time->high) {
       throw UsageError(fmt::format("[data] from {} is later than to {}", data.from, data.to));
     }

@@ -32,7 +32,8 @@ Summary summarise(const Reading& reading, int bins) {
   std::vector<double> values = observations.value;
   std::sort(values.begin(), values.end());
   const auto last = static_cast<double>(values.size() - 1);
-  for (std::size_t i = 0; i < kShares.size(); ++i) summary.quantiles.at(i) = values[static_cast<std::size_t>(std::round(kShares.at(i) * last))];
+  for (std::size_t i = 0; i < kShares.size(); ++i)
+    summary.quantiles.at(i) = values[static_cast<std::size_t>(std::round(kShares.at(i) * last))];
   for (const double value : values) summary.mean += value / static_cast<double>(values.size());
   for (const double value : values) summary.sd += std::pow(value - summary.mean, 2) / static_cast<double>(values.size());
   summary.sd = std::sqrt(summary.sd);
@@ -42,7 +43,8 @@ Summary summarise(const Reading& reading, int bins) {
   for (int bin = 0; bin < bins; ++bin) {
     const double from = low + bin * width, to = bin + 1 == bins ? summary.quantiles[5] : from + width;
     const auto begin = std::lower_bound(values.begin(), values.end(), from);
-    const auto end = bin + 1 == bins ? std::upper_bound(values.begin(), values.end(), to) : std::lower_bound(values.begin(), values.end(), to);
+    const auto end =
+        bin + 1 == bins ? std::upper_bound(values.begin(), values.end(), to) : std::lower_bound(values.begin(), values.end(), to);
     summary.histogram.push_back({from, to, static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, end - begin))});
   }
   return summary;

@@ -46,13 +46,15 @@ void apply(const SearchSpace& space, const Point& point, RunSettings& settings) 
 
 class Trials {
  public:
-  Trials(const FitPlan& plan, const Reading& reading) : plan_(plan), space_(search_space(plan, reading, plan.settings.tune.settings)) {
+  Trials(const FitPlan& plan, const Reading& reading)
+      : plan_(plan), space_(search_space(plan, reading, plan.settings.tune.settings)) {
     SplitOptions options = plan.split_options;
     options.held_out = kValidationShare;
     options.seed += 2;
     if (options.method == SplitMethod::platform || options.method == SplitMethod::time) options.method = SplitMethod::random;
     const Observations& observations = reading.observations;
-    if (options.method == SplitMethod::random && !observations.track.empty() && reading.report.tracks >= 20) options.method = SplitMethod::track;
+    if (options.method == SplitMethod::random && !observations.track.empty() && reading.report.tracks >= 20)
+      options.method = SplitMethod::track;
     Split inner = split_observations(observations, options, std::span<const std::size_t>(plan.split.training));
     options.held_out = 0.5;
     options.seed += 1;
@@ -76,10 +78,12 @@ class Trials {
     const auto rows = std::max<std::size_t>(50, static_cast<std::size_t>(share * static_cast<double>(training_.values.size())));
     const FitPlan trial = replan(plan_, settings, rows);
     const std::size_t wanted = settings.tune.members.value_or(3);
-    const auto members = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(std::sqrt(share) * static_cast<double>(wanted))));
+    const auto members =
+        std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(std::sqrt(share) * static_cast<double>(wanted))));
     const auto engine = make_cpu_engine({.threads = threads_});
     FieldModel model = trained(*engine, trial, members, rows, seed, std::move(stop));
-    const TrialParts parts = {score_of(*engine, model, trial, score_), roughness(*engine, model, 48), score_of(*engine, model, trial, check_)};
+    const TrialParts parts = {score_of(*engine, model, trial, score_), roughness(*engine, model, 48),
+                              score_of(*engine, model, trial, check_)};
     const double alpha = settings.tune.alpha.value_or(0.0);
     TrialOutcome outcome;
     outcome.value = (1.0 - alpha) * parts.score + alpha * parts.roughness;
@@ -88,7 +92,8 @@ class Trials {
   }
 
  private:
-  FieldModel trained(Engine& engine, const FitPlan& trial, std::size_t members, std::size_t rows, std::uint64_t seed, std::stop_token stop) const {
+  FieldModel trained(Engine& engine, const FitPlan& trial, std::size_t members, std::size_t rows, std::uint64_t seed,
+                     std::stop_token stop) const {
     const bool variational = trial.settings.uncertainty.method == "variational";
     FieldModel model;
     model.domain = trial.domain;
@@ -151,7 +156,8 @@ Point present(const FitPlan& plan, const SearchSpace& space) {
   for (const Setting& setting : space) {
     double value = 0.0;
     if (setting.name == "lengthscale") value = lengthscale_from_engine(plan.domain, plan.spec.spatial.lengthscales[0]);
-    if (setting.name == "time_lengthscale_days") value = time_lengthscale_from_engine(plan.domain, plan.spec.temporal.lengthscales[0]);
+    if (setting.name == "time_lengthscale_days")
+      value = time_lengthscale_from_engine(plan.domain, plan.spec.temporal.lengthscales[0]);
     if (setting.name == "amplitude") value = plan.spec.spatial.amplitude;
     if (setting.name == "noise_sd") value = plan.recipe.noise_sd * plan.domain.value.sd;
     if (setting.name == "layers") value = plan.spec.spatial.layers;
@@ -167,20 +173,27 @@ Point present(const FitPlan& plan, const SearchSpace& space) {
 SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std::vector<std::string>& wanted) {
   const Domain& domain = plan.domain;
   const bool sphere = domain.kind == DomainKind::sphere, time = plan.spec.temporal.layers > 0;
-  // No shorter than the mean distance between observations if they lay evenly (area: that of two standard deviations either way, or
-  // the whole sphere), no longer than the domain.
+  // No shorter than the mean distance between observations if they lay evenly (area: that of two standard deviations either way,
+  // or the whole sphere), no longer than the domain.
   const double area = sphere ? 4.0 * 3.14159265358979 : 16.0;
   const double spacing = std::sqrt(area / static_cast<double>(reading.observations.size()));
   const double shortest = std::max(sphere ? 0.01 : 0.02, std::min(spacing, 0.2)), longest = sphere ? 1.0 : 2.0;
   const double sd = domain.value.sd;
-  const std::vector<Setting> known = {
-      {"lengthscale", SettingKind::log_real, lengthscale_from_engine(domain, shortest), lengthscale_from_engine(domain, longest), {}},
-      {"time_lengthscale_days", SettingKind::log_real, time_lengthscale_from_engine(domain, 0.1), time_lengthscale_from_engine(domain, 10.0), {}},
-      {"amplitude", SettingKind::log_real, 0.3, 3.0, {}},
-      {"noise_sd", SettingKind::log_real, 1e-3 * sd, 0.5 * sd, {}},
-      {"layers", SettingKind::whole, 1.0, 6.0, {}},
-      {"features", SettingKind::log_whole, 128.0, 2048.0, {}},
-      {"bottleneck_rate", SettingKind::log_real, 5e-4, 2e-2, {}}};
+  const std::vector<Setting> known = {{"lengthscale",
+                                       SettingKind::log_real,
+                                       lengthscale_from_engine(domain, shortest),
+                                       lengthscale_from_engine(domain, longest),
+                                       {}},
+                                      {"time_lengthscale_days",
+                                       SettingKind::log_real,
+                                       time_lengthscale_from_engine(domain, 0.1),
+                                       time_lengthscale_from_engine(domain, 10.0),
+                                       {}},
+                                      {"amplitude", SettingKind::log_real, 0.3, 3.0, {}},
+                                      {"noise_sd", SettingKind::log_real, 1e-3 * sd, 0.5 * sd, {}},
+                                      {"layers", SettingKind::whole, 1.0, 6.0, {}},
+                                      {"features", SettingKind::log_whole, 128.0, 2048.0, {}},
+                                      {"bottleneck_rate", SettingKind::log_real, 5e-4, 2e-2, {}}};
   std::vector<std::string> names = wanted;
   if (names.empty()) names = {"lengthscale", "amplitude"};
   if (wanted.empty() && time) names.emplace_back("time_lengthscale_days");
@@ -190,9 +203,11 @@ SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std:
     if (found == known.end()) {
       std::vector<std::string_view> all;
       for (const Setting& setting : known) all.emplace_back(setting.name);
-      throw UsageError(fmt::format("tune: '{}' is no setting that can be searched; did you mean '{}'?", name, nearest_name(name, all)));
+      throw UsageError(
+          fmt::format("tune: '{}' is no setting that can be searched; did you mean '{}'?", name, nearest_name(name, all)));
     }
-    if (name == "time_lengthscale_days" && !time) throw UsageError("tune: the field does not vary in time, so it has no time_lengthscale_days");
+    if (name == "time_lengthscale_days" && !time)
+      throw UsageError("tune: the field does not vary in time, so it has no time_lengthscale_days");
     space.push_back(*found);
   }
   return space;
@@ -234,7 +249,8 @@ double choose_alpha(const Study& study) {
 TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::filesystem::path& path, const TuneControl& control) {
   const TuneSettings& wanted = plan.settings.tune;
   if (wanted.objective == "elbo" && plan.settings.uncertainty.method != "variational") {
-    throw UsageError("tune: the objective elbo is for variational networks; add --uncertainty variational, or choose another objective");
+    throw UsageError(
+        "tune: the objective elbo is for variational networks; add --uncertainty variational, or choose another objective");
   }
   const Trials trials(plan, reading);
   SearchPlan search;
@@ -248,7 +264,9 @@ TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::file
   options.stop = control.stop;
   TuneResult result;
   result.study = optimise(
-      trials.space(), [&](const Point& point, double share, std::uint64_t seed) { return trials(point, share, seed, control.stop); }, search, options, path);
+      trials.space(),
+      [&](const Point& point, double share, std::uint64_t seed) { return trials(point, share, seed, control.stop); }, search,
+      options, path);
   result.alpha = wanted.alpha.value_or(choose_alpha(result.study));
   result.best = best_for(result.study, result.alpha);
   result.settings = plan.settings;

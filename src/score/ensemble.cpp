@@ -84,7 +84,8 @@ double ensemble_nlpd(std::span<const double> y, MatrixView<const float> draws, c
   double sum = 0.0;
   for (std::size_t i = 0; i < y.size(); ++i) {
     double least = INFINITY;  // taken out before the exponential, which would vanish
-    for (std::size_t j = 0; j < draws.rows; ++j) least = std::min(least, penalty(likelihood, (y[i] - draws(j, i)) / likelihood.sd));
+    for (std::size_t j = 0; j < draws.rows; ++j)
+      least = std::min(least, penalty(likelihood, (y[i] - draws(j, i)) / likelihood.sd));
     double density = 0.0;
     for (std::size_t j = 0; j < draws.rows; ++j) {
       density += std::exp(least - penalty(likelihood, (y[i] - draws(j, i)) / likelihood.sd)) / count;

@@ -67,11 +67,12 @@ double normal_quantile(double p) {
   if (!(p > 0.0 && p < 1.0)) throw UsageError(fmt::format("normal quantile: p is {}; it must lie between 0 and 1", p));
   constexpr std::array<double, 6> a = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
                                        1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
-  constexpr std::array<double, 5> b = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02, 6.680131188771972e+01,
-                                       -1.328068155288572e+01};
+  constexpr std::array<double, 5> b = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02,
+                                       6.680131188771972e+01, -1.328068155288572e+01};
   constexpr std::array<double, 6> c = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
                                        -2.549732539343734e+00, 4.374664141464968e+00,  2.938163982698783e+00};
-  constexpr std::array<double, 4> d = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00, 3.754408661907416e+00};
+  constexpr std::array<double, 4> d = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
+                                       3.754408661907416e+00};
   constexpr double kTail = 0.02425;
   double x = 0.0;
   if (p < kTail || p > 1.0 - kTail) {
@@ -119,7 +120,8 @@ double mean_interval_score(std::span<const double> y, std::span<const double> me
   check_lengths("interval score", y, mean);
   check_spread("interval score", y, sd, true);
   const double reach = normal_quantile(1.0 - 0.5 * alpha);
-  return mean_of([&](double at, double m, double s) { return interval_score(at, m - reach * s, m + reach * s, alpha); }, y, mean, sd);
+  return mean_of([&](double at, double m, double s) { return interval_score(at, m - reach * s, m + reach * s, alpha); }, y, mean,
+                 sd);
 }
 
 double coverage(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double level) {

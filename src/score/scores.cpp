@@ -81,8 +81,10 @@ std::string to_json(const Scores& scores) {
   for (const char* what : {"coverage", "width"}) {
     for (std::size_t i = 0; i < kLevels.size(); ++i) {
       const std::string key = fmt::format("{}{:.0f}", what, 100.0 * kLevels.at(i));
-      if (scores.intervals.empty()) json[key] = nullptr;
-      else json[key] = what[0] == 'c' ? scores.intervals[i].share : scores.intervals[i].mean_width;
+      if (scores.intervals.empty())
+        json[key] = nullptr;
+      else
+        json[key] = what[0] == 'c' ? scores.intervals[i].share : scores.intervals[i].mean_width;
     }
   }
   json["reliability"] = nlohmann::ordered_json::array();

@@ -80,13 +80,17 @@ TEST(EmpiricalCrps, ApproachesTheClosedForm) {
 TEST(Crps, IsProper) {
   // On average the true forecast scores best: too narrow, too wide and shifted ones score worse.
   const std::vector<double> y = normal_draws(50000, 0.3, 1.0, 4);
-  const auto score = [&](double mean, double sd) { return mean_crps(y, std::vector<double>(y.size(), mean), std::vector<double>(y.size(), sd)); };
-  for (const auto& [mean, sd] : {std::pair{0.3, 0.7}, {0.3, 1.4}, {0.0, 1.0}, {0.6, 1.0}}) EXPECT_GT(score(mean, sd), score(0.3, 1.0));
+  const auto score = [&](double mean, double sd) {
+    return mean_crps(y, std::vector<double>(y.size(), mean), std::vector<double>(y.size(), sd));
+  };
+  for (const auto& [mean, sd] : {std::pair{0.3, 0.7}, {0.3, 1.4}, {0.0, 1.0}, {0.6, 1.0}})
+    EXPECT_GT(score(mean, sd), score(0.3, 1.0));
 }
 
 TEST(Likelihood, IntegratesToOne) {
-  for (const Likelihood& likelihood : {Likelihood{Likelihood::Kind::gaussian, 0.7, 1.0}, Likelihood{Likelihood::Kind::huber, 0.7, 1.345},
-                                       Likelihood{Likelihood::Kind::huber, 2.0, 0.3}}) {
+  for (const Likelihood& likelihood :
+       {Likelihood{Likelihood::Kind::gaussian, 0.7, 1.0}, Likelihood{Likelihood::Kind::huber, 0.7, 1.345},
+        Likelihood{Likelihood::Kind::huber, 2.0, 0.3}}) {
     double sum = 0.0;
     constexpr double kStep = 1e-3;
     for (double y = -200.0; y < 200.0; y += kStep) sum += kStep * std::exp(log_likelihood(likelihood, y, 0.4));
@@ -101,7 +105,8 @@ TEST(EnsembleNlpd, IsThatOfTheMixtureAndBelowItsBound) {
   const MatrixView<const float> view(draws.data(), 2, 2);
   const Likelihood likelihood = {Likelihood::Kind::gaussian, 0.5, 1.0};
   const auto density = [](double z) { return std::exp(-0.5 * z * z) / (0.5 * std::sqrt(2.0 * 3.14159265358979323846)); };
-  const double first = -std::log(0.5 * density(1.0) + 0.5 * density(-1.0)), second = -std::log(0.5 * density(0.0) + 0.5 * density(-2.0));
+  const double first = -std::log(0.5 * density(1.0) + 0.5 * density(-1.0)),
+               second = -std::log(0.5 * density(0.0) + 0.5 * density(-2.0));
   EXPECT_NEAR(ensemble_nlpd(y, view, likelihood), 0.5 * (first + second), 1e-12);
   const double bound = -0.25 * (2.0 * std::log(density(1.0)) + std::log(density(0.0)) + std::log(density(2.0)));
   EXPECT_NEAR(ensemble_nlpd_bound(y, view, likelihood), bound, 1e-12);

@@ -89,6 +89,7 @@ std::optional<Surrogate> surrogate_of(const Study& study, const std::vector<cons
 
 const Surrogate* Proposer::surrogate(const Study& study, const std::vector<const Trial*>& seen) {
   std::vector<std::size_t> numbers;
+  numbers.reserve(seen.size());
   for (const Trial* trial : seen) numbers.push_back(trial->number);
   if (numbers != fitted_) {
     surrogate_ = surrogate_of(study, seen);

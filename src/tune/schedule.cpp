@@ -18,7 +18,7 @@ std::size_t trials_of_bracket(const SearchPlan& plan) {
 }
 
 Slot slot_of(const SearchPlan& plan, std::size_t number) {
-  const std::size_t size = trials_of_bracket(plan);
+  const std::size_t size = std::max<std::size_t>(1, trials_of_bracket(plan));
   const std::size_t bracket = number / size;
   Slot slot{.first_of_round = bracket * size};
   while (number - slot.first_of_round >= trials_of_round(plan, slot.round)) {

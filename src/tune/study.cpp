@@ -41,6 +41,8 @@ Study make_study(SearchSpace space, SearchPlan plan) {
 }
 
 std::vector<Proposal> propose(const Study& study, std::size_t count) {
+  check_space(study.space);
+  check_plan(study.space, study.plan);
   Proposer proposer;
   std::vector<Proposal> proposals;
   for (std::size_t number = 0; proposals.size() < count; ++number) {

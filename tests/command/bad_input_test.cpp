@@ -28,7 +28,8 @@ class BadInput : public testing::Test {
     EXPECT_EQ(run.status, status) << line << "\n" << run.err;
     EXPECT_TRUE(run.err.starts_with("drift: ")) << line << "\n" << run.err;
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << line << "\n" << run.err;
-    for (const std::string& part : parts) EXPECT_TRUE(contains(run.err, part)) << line << "\n'" << part << "' is not in: " << run.err;
+    for (const std::string& part : parts)
+      EXPECT_TRUE(contains(run.err, part)) << line << "\n'" << part << "' is not in: " << run.err;
     EXPECT_EQ(snapshot(), before) << line << "\nfiles were changed";
   }
   void expect_fit_refused(const std::string& files, int status, const std::vector<std::string>& parts) const {
@@ -222,7 +223,8 @@ TEST_F(BadInput, AnUnknownGrid) {
 
 TEST_F(BadInput, AnOutputFolderThatIsMissingOrMayNotBeWritten) {
   const std::string tracks = (small_run() / "tracks.nc").string(), model = (small_run() / "model.safetensors").string();
-  expect_refusal(fmt::format("drift fit '{}' --value ssh --out no/m.safetensors", tracks), 1, {"no/m.safetensors", "there is no folder"});
+  expect_refusal(fmt::format("drift fit '{}' --value ssh --out no/m.safetensors", tracks), 1,
+                 {"no/m.safetensors", "there is no folder"});
   expect_refusal(fmt::format("drift predict '{}' --out no/map.nc", model), 1, {"no/map.nc", "there is no folder"});
   if (geteuid() == 0) return;  // root may write anywhere
   std::filesystem::create_directory(file("locked"));
@@ -234,9 +236,11 @@ TEST_F(BadInput, AFullDisk) {
   const std::string model = (small_run() / "model.safetensors").string();
   // A limit on the size of files is as good as a full disk: the write fails part of the way.
   const std::string limited = "ulimit -f 8; trap '' XFSZ; ";
-  expect_refusal(limited + fmt::format("drift predict '{}' --grid bbox:-50,20,-10,55:0.25 --out map.nc --quiet", model), 1, {"map.nc"});
-  expect_refusal(limited + fmt::format("drift fit '{}' --value ssh --out m.safetensors --quiet {}", (small_run() / "tracks.nc").string(), kSmallNetworks), 1,
-                 {"m.safetensors", "File too large"});
+  expect_refusal(limited + fmt::format("drift predict '{}' --grid bbox:-50,20,-10,55:0.25 --out map.nc --quiet", model), 1,
+                 {"map.nc"});
+  expect_refusal(limited + fmt::format("drift fit '{}' --value ssh --out m.safetensors --quiet {}",
+                                       (small_run() / "tracks.nc").string(), kSmallNetworks),
+                 1, {"m.safetensors", "File too large"});
 }
 
 TEST_F(BadInput, ModelsThatAreForeignDamagedOrFromANewerVersion) {

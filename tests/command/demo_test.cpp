@@ -26,7 +26,8 @@ TEST(Demo, TellsItsStoryAndLeavesEveryFileItNames) {
   for (const char* said : {"Simulated 3,0", "Model: 3 networks", "Against the truth", "RMSE", "CRPS", "NLL", "intervals hold"}) {
     EXPECT_TRUE(contains(run.out, said)) << run.out;
   }
-  for (const char* name : {"observations.nc", "run.toml", "model.safetensors", "map.nc", "map.png", "map_sd.png", "scores.json"}) {
+  for (const char* name :
+       {"observations.nc", "run.toml", "model.safetensors", "map.nc", "map.png", "map_sd.png", "scores.json"}) {
     EXPECT_FALSE(read_file(folder.path() / "results" / name).empty()) << name;
     EXPECT_TRUE(contains(run.out, std::string("results/") + name)) << run.out;
   }

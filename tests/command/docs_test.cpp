@@ -19,9 +19,12 @@ std::string blocks(const std::string& text, const std::string& language) {
   std::string found;
   bool inside = false;
   for (std::string line; std::getline(stream, line);) {
-    if (line == "```" + language) inside = true;
-    else if (line.starts_with("```")) inside = false;
-    else if (inside) found += line + "\n";
+    if (line == "```" + language)
+      inside = true;
+    else if (line.starts_with("```"))
+      inside = false;
+    else if (inside)
+      found += line + "\n";
   }
   return found;
 }
@@ -53,13 +56,16 @@ TEST_P(VerbPage, NamesEveryOption) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, VerbPage, testing::Values("demo", "inspect", "simulate", "fit", "tune", "predict", "score", "plot", "bench", "completion"),
+INSTANTIATE_TEST_SUITE_P(All, VerbPage,
+                         testing::Values("demo", "inspect", "simulate", "fit", "tune", "predict", "score", "plot", "bench",
+                                         "completion"),
                          [](const auto& verb) { return verb.param; });
 
 TEST(RunFilePage, NamesEverySettingWithItsFlagAndHelp) {
   const std::string text = read_file(page("run-file.md"));
   for (const drift::SettingInfo& info : drift::setting_infos()) {
-    EXPECT_TRUE(contains(text, "| `" + info.key + "` | " + (info.flag.empty() ? "" : "`" + info.flag + "`") + " | " + info.help + " |"))
+    EXPECT_TRUE(
+        contains(text, "| `" + info.key + "` | " + (info.flag.empty() ? "" : "`" + info.flag + "`") + " | " + info.help + " |"))
         << "docs/run-file.md has no row for [" << info.table << "] " << info.key << ": " << info.help;
   }
 }

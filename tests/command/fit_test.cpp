@@ -12,15 +12,17 @@ namespace {
 using nlohmann::json;
 
 FinishedRun fit(const TemporaryFolder& folder, const std::string& more) {
-  return run_shell(folder.path(), fmt::format("drift fit '{}' --value ssh {} {}", (small_run() / "tracks.nc").string(), kSmallNetworks, more));
+  return run_shell(folder.path(),
+                   fmt::format("drift fit '{}' --value ssh {} {}", (small_run() / "tracks.nc").string(), kSmallNetworks, more));
 }
 
 TEST(Fit, SaysWhatItChoseAndWhereToGoOn) {
   const TemporaryFolder folder;
   const FinishedRun run = fit(folder, "--out m.safetensors");
   ASSERT_EQ(run.status, 0) << run.err;
-  for (const char* said : {"observations of ssh (m) from 1 NetCDF file", "Split:", "in whole tracks", "Domain: the plane", "Model: 3 networks",
-                           "Training: 20 epochs", "RMSE", "CRPS", "intervals hold", "Noise of an observation", "drift predict m.safetensors"}) {
+  for (const char* said :
+       {"observations of ssh (m) from 1 NetCDF file", "Split:", "in whole tracks", "Domain: the plane", "Model: 3 networks",
+        "Training: 20 epochs", "RMSE", "CRPS", "intervals hold", "Noise of an observation", "drift predict m.safetensors"}) {
     EXPECT_TRUE(contains(run.out, said)) << said << " is not in\n" << run.out;
   }
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors.checkpoint"));
@@ -48,7 +50,8 @@ TEST(Fit, IsQuietWhenAsked) {
 TEST(Fit, ReadsARunFileAndLetsFlagsOverrideIt) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "run.toml") << fmt::format(
-      "[data]\nfiles = [\"{}\"]\nvalue = \"ssh\"\n[model]\nmembers = 2\nlayers = 2\nfeatures = 64\nbottleneck = 16\n[train]\nepochs = 2\n"
+      "[data]\nfiles = [\"{}\"]\nvalue = \"ssh\"\n[model]\nmembers = 2\nlayers = 2\nfeatures = 64\nbottleneck = "
+      "16\n[train]\nepochs = 2\n"
       "batch = 128\n[output]\nmodel = \"from_file.safetensors\"\n",
       (small_run() / "tracks.nc").string());
   ASSERT_EQ(run_shell(folder.path(), "drift fit run.toml --quiet").status, 0);
@@ -64,7 +67,8 @@ TEST(Fit, MakesTheSameModelWhateverTheThreads) {
   ASSERT_EQ(fit(folder, "--out one.safetensors --threads 1 --quiet").status, 0);
   ASSERT_EQ(fit(folder, "--out two.safetensors --threads 2 --quiet").status, 0);
   ASSERT_EQ(fit(folder, "--out other.safetensors --seed 2 --quiet").status, 0);
-  const auto one = drift::load_field_model(folder.path() / "one.safetensors"), two = drift::load_field_model(folder.path() / "two.safetensors"),
+  const auto one = drift::load_field_model(folder.path() / "one.safetensors"),
+             two = drift::load_field_model(folder.path() / "two.safetensors"),
              other = drift::load_field_model(folder.path() / "other.safetensors");
   EXPECT_EQ(one.ensemble.members[0].parameters, two.ensemble.members[0].parameters);
   EXPECT_EQ(one.info.noise_sd, two.info.noise_sd);
@@ -82,12 +86,14 @@ TEST(Fit, PlansWithoutTrainingWhenAsked) {
 // Ends a fit by a signal once it has saved a checkpoint, then runs it again; the result must be as if it had never been stopped.
 void expect_resumed(const char* signal, int status) {
   const TemporaryFolder folder;
-  const std::string line = fmt::format("'{}' fit '{}' --value ssh --members 2 --layers 2 --features 256 --bottleneck 32 --epochs 80 --batch 64 "
-                                       "--checkpoint-every-s 0.1 ",
-                                       DRIFT_COMMAND, (small_run() / "tracks.nc").string());
-  const FinishedRun stopped = run_shell(folder.path(), fmt::format("{} --out m.safetensors & until [ -e m.safetensors.checkpoint ] || ! kill -0 $!; do "
-                                                                   "sleep 0.02; done; kill -{} $!; wait $!",
-                                                                   line, signal));
+  const std::string line = fmt::format(
+      "'{}' fit '{}' --value ssh --members 2 --layers 2 --features 256 --bottleneck 32 --epochs 80 --batch 64 "
+      "--checkpoint-every-s 0.1 ",
+      DRIFT_COMMAND, (small_run() / "tracks.nc").string());
+  const FinishedRun stopped =
+      run_shell(folder.path(), fmt::format("{} --out m.safetensors & until [ -e m.safetensors.checkpoint ] || ! kill -0 $!; do "
+                                           "sleep 0.02; done; kill -{} $!; wait $!",
+                                           line, signal));
   ASSERT_EQ(stopped.status, status) << stopped.err << stopped.out;
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors"));
   ASSERT_TRUE(std::filesystem::exists(folder.path() / "m.safetensors.checkpoint"));
@@ -96,7 +102,8 @@ void expect_resumed(const char* signal, int status) {
   ASSERT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_TRUE(contains(resumed.out, "Resuming from m.safetensors.checkpoint")) << resumed.out;
   ASSERT_EQ(run_shell(folder.path(), line + "--out whole.safetensors --quiet").status, 0);
-  const auto model = drift::load_field_model(folder.path() / "m.safetensors"), whole = drift::load_field_model(folder.path() / "whole.safetensors");
+  const auto model = drift::load_field_model(folder.path() / "m.safetensors"),
+             whole = drift::load_field_model(folder.path() / "whole.safetensors");
   EXPECT_EQ(model.ensemble.members[1].parameters, whole.ensemble.members[1].parameters);
 }
 

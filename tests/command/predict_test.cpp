@@ -21,7 +21,8 @@ FinishedRun predict(const TemporaryFolder& folder, const std::string& more) {
 void expect_python(const TemporaryFolder& folder, const std::string& map, const std::string& lines) {
   const std::string python = python_with_xarray();
   if (python.empty()) GTEST_SKIP() << "no python3 with xarray and netCDF4: apt-get install python3-xarray python3-netcdf4";
-  std::ofstream(folder.path() / "check.py") << "import numpy as np, xarray as xr\nm = xr.open_dataset('" << map << "')\n" << lines;
+  std::ofstream(folder.path() / "check.py") << "import numpy as np, xarray as xr\nm = xr.open_dataset('" << map << "')\n"
+                                            << lines;
   const FinishedRun run = run_shell(folder.path(), python + " check.py");
   EXPECT_EQ(run.status, 0) << run.err;
 }
@@ -31,7 +32,8 @@ TEST(PredictMap, IsWhatXarrayUsersExpect) {
   ASSERT_EQ(predict(folder, "--grid bbox:-50,25,-10,55:1 --time 2020-03-02/2020-03-05/1 --members --out map.nc").status, 0);
   const std::string python = python_with_xarray();
   if (python.empty()) GTEST_SKIP() << "no python3 with xarray and netCDF4: apt-get install python3-xarray python3-netcdf4";
-  const FinishedRun check = run_shell(folder.path(), fmt::format("{} '{}/tests/python/check_map.py' map.nc ssh --times 4", python, DRIFT_SOURCE));
+  const FinishedRun check =
+      run_shell(folder.path(), fmt::format("{} '{}/tests/python/check_map.py' map.nc ssh --times 4", python, DRIFT_SOURCE));
   EXPECT_EQ(check.status, 0) << check.err;
   expect_python(folder, "map.nc", R"(
 assert m.ssh.dims == ('time', 'latitude', 'longitude'), m.ssh.dims
@@ -94,7 +96,8 @@ TEST(PredictMap, TakesTheGridOfAnotherFile) {
   const TemporaryFolder folder;
   ASSERT_EQ(predict(folder, "--grid bbox:-50,25,-10,55:2.5 --out first.nc --quiet").status, 0);
   ASSERT_EQ(predict(folder, "--grid first.nc --out second.nc --quiet").status, 0);
-  expect_python(folder, "second.nc", "f = xr.open_dataset('first.nc')\nassert np.allclose(f.ssh, m.ssh) and (f.longitude == m.longitude).all()\n");
+  expect_python(folder, "second.nc",
+                "f = xr.open_dataset('first.nc')\nassert np.allclose(f.ssh, m.ssh) and (f.longitude == m.longitude).all()\n");
 }
 
 TEST(PredictMap, WarnsOfTimesFarOutsideTheObservations) {
@@ -152,7 +155,8 @@ TEST(PredictPoints, AsksForATimeWhereTheTableHasNone) {
 }
 
 TEST(Score, PrintsScoresAndJson) {
-  const std::string line = fmt::format("drift score '{}' '{}' ", (small_run() / "model.safetensors").string(), (small_run() / "tracks.nc").string());
+  const std::string line =
+      fmt::format("drift score '{}' '{}' ", (small_run() / "model.safetensors").string(), (small_run() / "tracks.nc").string());
   const FinishedRun text = run_shell(small_run(), line);
   ASSERT_EQ(text.status, 0) << text.err;
   EXPECT_TRUE(contains(text.out, "RMSE")) << text.out;
@@ -165,10 +169,12 @@ TEST(Score, PrintsScoresAndJson) {
 TEST(Inspect, TellsWhatIsInTheFiles) {
   const FinishedRun text = run_shell(small_run(), "drift inspect tracks.nc --value ssh");
   ASSERT_EQ(text.status, 0) << text.err;
-  for (const char* said : {"value      ssh [m]  Sea surface height", "2020-03-01", "platform   CryoSat-2", "tracks", "median", "####"}) {
+  for (const char* said :
+       {"value      ssh [m]  Sea surface height", "2020-03-01", "platform   CryoSat-2", "tracks", "median", "####"}) {
     EXPECT_TRUE(contains(text.out, said)) << said << " is not in\n" << text.out;
   }
-  const json report = json::parse(run_shell(small_run(), "drift inspect tracks.nc --value ssh --json --valid 0:9 --from 2020-03-03").out);
+  const json report =
+      json::parse(run_shell(small_run(), "drift inspect tracks.nc --value ssh --json --valid 0:9 --from 2020-03-03").out);
   EXPECT_EQ(report["roles"]["track"], "track");
   EXPECT_GT(report["rows"], report["kept"]);
   EXPECT_GE(report["quantiles"][0], 0.0);
@@ -180,7 +186,12 @@ TEST(Inspect, TellsWhatIsInTheFiles) {
 TEST(Completion, OffersVerbsOptionsAndFiles) {
   const TemporaryFolder folder;
   const auto complete = [&](const std::string& words, int at) {
-    return run_shell(folder.path(), fmt::format("source <(drift completion bash); COMP_WORDS=(drift {}); COMP_CWORD={}; _drift; echo \"${{COMPREPLY[@]}}\"", words, at)).out;
+    return run_shell(
+               folder.path(),
+               fmt::format(
+                   "source <(drift completion bash); COMP_WORDS=(drift {}); COMP_CWORD={}; _drift; echo \"${{COMPREPLY[@]}}\"",
+                   words, at))
+        .out;
   };
   EXPECT_EQ(complete("fi", 1), "fit\n");
   EXPECT_EQ(complete("bench tr", 2), "train\n");

@@ -31,7 +31,8 @@ FinishedRun run_shell(const std::filesystem::path& folder, const std::string& li
   const TemporaryFolder output;
   const std::string out = (output.path() / "out").string(), err = (output.path() / "err").string();
   const std::string script = (output.path() / "script").string();
-  std::ofstream(script) << fmt::format("cd '{}' || exit 99\ndrift() {{ '{}' \"$@\"; }}\nexport -f drift\n{}\n", folder.string(), DRIFT_COMMAND, line);
+  std::ofstream(script) << fmt::format("cd '{}' || exit 99\ndrift() {{ '{}' \"$@\"; }}\nexport -f drift\n{}\n", folder.string(),
+                                       DRIFT_COMMAND, line);
   const int result = std::system(fmt::format("/bin/bash '{}' >'{}' 2>'{}'", script, out, err).c_str());
   return {WIFEXITED(result) ? WEXITSTATUS(result) : -1, read_file(out), read_file(err)};
 }

@@ -49,9 +49,11 @@ const std::filesystem::path& small_run() {
   static const TemporaryFolder folder;
   static const bool made = [] {
     make_tracks(folder.path() / "tracks.nc");
-    std::ofstream(folder.path() / "points.csv") << "name,lon,lat,time\nA,-30,40,2020-03-03\nB,-31.5,41,2020-03-03T12:00:00Z\n"
-                                                   "\"C, with a comma\",-20,30,2020-03-04\nD,,30,2020-03-04\nE,-45,55,2020-03-05\n";
-    must(run_shell(folder.path(), std::string("drift fit tracks.nc --value ssh --out model.safetensors --quiet ") + kSmallNetworks));
+    std::ofstream(folder.path() / "points.csv")
+        << "name,lon,lat,time\nA,-30,40,2020-03-03\nB,-31.5,41,2020-03-03T12:00:00Z\n"
+           "\"C, with a comma\",-20,30,2020-03-04\nD,,30,2020-03-04\nE,-45,55,2020-03-05\n";
+    must(run_shell(folder.path(),
+                   std::string("drift fit tracks.nc --value ssh --out model.safetensors --quiet ") + kSmallNetworks));
     must(run_shell(folder.path(), "drift predict model.safetensors --out map.nc --quiet"));
     return true;
   }();

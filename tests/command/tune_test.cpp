@@ -27,7 +27,8 @@ TEST(Tune, FindsSettingsAndWritesARunFileWithThem) {
   const TemporaryFolder folder;
   const FinishedRun run = tune(folder, "--study s.json --trials 7 --write-run tuned.toml --picture p.png");
   ASSERT_EQ(run.status, 0) << run.err;
-  for (const char* said : {"7 trials", "Best: trial", "Share of the variation", "lengthscale", "Chosen"}) EXPECT_TRUE(contains(run.out, said)) << run.out;
+  for (const char* said : {"7 trials", "Best: trial", "Share of the variation", "lengthscale", "Chosen"})
+    EXPECT_TRUE(contains(run.out, said)) << run.out;
   EXPECT_TRUE(contains(read_file(folder.path() / "tuned.toml"), "lengthscale = "));
   EXPECT_TRUE(read_file(folder.path() / "p.png").starts_with("\x89PNG"));
   const FinishedRun fit = run_shell(folder.path(), "drift fit tuned.toml --members 2 --out m.safetensors --quiet");
@@ -43,9 +44,11 @@ TEST(Tune, FindsSettingsAndWritesARunFileWithThem) {
 TEST(Tune, GoesOnWithAStudyThatWasKilled) {
   const TemporaryFolder folder;
   ASSERT_EQ(tune(folder, "--study whole.json --trials 6 --quiet").status, 0);
-  const FinishedRun killed = run_shell(folder.path(), fmt::format("'{}' tune '{}' {} --study part.json --trials 6 --quiet & until [ -e part.json ]; do sleep 0.02; done; "
-                                                                  "kill -KILL $!; wait $!",
-                                                                  DRIFT_COMMAND, (small_run() / "tracks.nc").string(), kTiny));
+  const FinishedRun killed = run_shell(
+      folder.path(),
+      fmt::format("'{}' tune '{}' {} --study part.json --trials 6 --quiet & until [ -e part.json ]; do sleep 0.02; done; "
+                  "kill -KILL $!; wait $!",
+                  DRIFT_COMMAND, (small_run() / "tracks.nc").string(), kTiny));
   EXPECT_EQ(killed.status, 137);
   EXPECT_LT(trials(folder.path() / "part.json").size(), 6u);
   ASSERT_EQ(tune(folder, "--study part.json --trials 6 --quiet").status, 0);
@@ -54,7 +57,9 @@ TEST(Tune, GoesOnWithAStudyThatWasKilled) {
 
 TEST(Tune, RunsAsPartOfAFit) {
   const TemporaryFolder folder;
-  const FinishedRun run = run_shell(folder.path(), fmt::format("drift fit '{}' {} --tune bayes --trials 3 --members 2 --out m.safetensors", (small_run() / "tracks.nc").string(), kTiny));
+  const FinishedRun run =
+      run_shell(folder.path(), fmt::format("drift fit '{}' {} --tune bayes --trials 3 --members 2 --out m.safetensors",
+                                           (small_run() / "tracks.nc").string(), kTiny));
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "Searching for settings, 3 trials")) << run.out;
   EXPECT_TRUE(contains(drift::load_field_model(folder.path() / "m.safetensors").settings, "lengthscale = "));
@@ -62,7 +67,9 @@ TEST(Tune, RunsAsPartOfAFit) {
 
 TEST(Tune, TrainsSettingsWithTheWeightsWhenAsked) {
   const TemporaryFolder folder;
-  const FinishedRun run = run_shell(folder.path(), fmt::format("drift fit '{}' {} --tune gradient --members 2 --out m.safetensors --json", (small_run() / "tracks.nc").string(), kTiny));
+  const FinishedRun run =
+      run_shell(folder.path(), fmt::format("drift fit '{}' {} --tune gradient --members 2 --out m.safetensors --json",
+                                           (small_run() / "tracks.nc").string(), kTiny));
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_TRUE(json::parse(run.out)["recipe"]["train_lengthscales"].get<bool>());
 }
@@ -71,13 +78,15 @@ TEST(Tune, FitsWithEveryUncertaintyMethodAndCalibration) {
   for (const char* method : {"variational", "dropout", "last_layer"}) {
     for (const char* calibrate : {"none", "conformal"}) {
       const TemporaryFolder folder;
-      const std::string line = fmt::format("drift fit '{}' --value ssh --features 48 --bottleneck 8 --layers 2 --epochs 10 --batch 128 --members 2 --draws 4 "
-                                           "--uncertainty {} --calibrate {} --out m.safetensors --json",
-                                           (small_run() / "tracks.nc").string(), method, calibrate);
+      const std::string line = fmt::format(
+          "drift fit '{}' --value ssh --features 48 --bottleneck 8 --layers 2 --epochs 10 --batch 128 --members 2 --draws 4 "
+          "--uncertainty {} --calibrate {} --out m.safetensors --json",
+          (small_run() / "tracks.nc").string(), method, calibrate);
       const FinishedRun run = run_shell(folder.path(), line);
       ASSERT_EQ(run.status, 0) << line << run.err;
       EXPECT_GT(json::parse(run.out)["scores"]["coverage90"].get<double>(), 0.5) << line;
-      const FinishedRun map = run_shell(folder.path(), "drift predict m.safetensors --grid bbox:-50,25,-10,55:5 --out map.nc --json");
+      const FinishedRun map =
+          run_shell(folder.path(), "drift predict m.safetensors --grid bbox:-50,25,-10,55:5 --out map.nc --json");
       ASSERT_EQ(map.status, 0) << map.err;
       EXPECT_EQ(contains(map.out, "ssh_upper90"), std::string(calibrate) == "conformal");
     }
