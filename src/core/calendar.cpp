@@ -104,7 +104,8 @@ bool parse_iso_time(std::string_view text, double& days_since_1950) {
 
 std::string iso_time(double days_since_1950) {
   const double seconds = std::round(days_since_1950 * kSecondsPerDay);
-  if (!(std::abs(seconds) < 2.5e11)) return fmt::format("{:g} days since 1950-01-01", days_since_1950);  // years of four digits
+  const bool four_digits = seconds >= -712224.0 * kSecondsPerDay && seconds < 2940208.0 * kSecondsPerDay;  // years 0 to 9999
+  if (!four_digits) return fmt::format("{:g} days since 1950-01-01", days_since_1950);
   const double day = std::floor(seconds / kSecondsPerDay);
   const auto of_day = static_cast<int>(seconds - day * kSecondsPerDay);
   const year_month_day date(kEpoch + std::chrono::days(static_cast<int>(day)));

@@ -82,12 +82,15 @@ void check_info(const FieldInfo& info) {
 
 void save_field_model(const std::filesystem::path& path, const FieldModel& model) {
   const StoredCells cells = {model.cells.columns, model.cells.rows, model.cells.extent, to_base64(model.cells.bits)};
-  save_model_with_last_layers(path, model.ensemble, model.last_layers,
-                              {{kDomainKey, to_json(model.domain)},
-                               {kInfoKey, write_json(model.info).dump()},
-                               {kCellsKey, write_json(cells).dump()},
-                               {kSettingsKey, model.settings},
-                               {kScoresKey, model.scores}});
+  const Metadata metadata = {{kDomainKey, to_json(model.domain)},
+                             {kInfoKey, write_json(model.info).dump()},
+                             {kCellsKey, write_json(cells).dump()},
+                             {kSettingsKey, model.settings},
+                             {kScoresKey, model.scores}};
+  if (model.last_layers.empty())
+    save_model(path, model.ensemble, metadata);
+  else
+    save_model_with_last_layers(path, model.ensemble, model.last_layers, metadata);
 }
 
 FieldModel load_field_model(const std::filesystem::path& path) {
