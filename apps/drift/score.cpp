@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "drift/error.h"
 #include "drift/fit.h"
+#include "drift/read_columns.h"
 #include "run_options.h"
 #include "scores_text.h"
 
@@ -15,6 +16,8 @@ struct ScoreOptions {
   std::string model;
   std::vector<std::string> files;
   std::string by = "platform";
+  std::string forecasts, observed = "observed", mean = "mean", sd, lower, upper;  // a table, and its columns
+  double level = 0.95;
   bool json = false, quiet = false;
 };
 
@@ -24,7 +27,39 @@ drift::ScoreGroups groups_of(const std::string& by) {
   return by == "day" ? drift::ScoreGroups::day : drift::ScoreGroups::region;
 }
 
+// Forecasts of any origin, a row each.
+void score_table(const ScoreOptions& options) {
+  if (!options.model.empty()) throw drift::UsageError("score takes a model and observations, or --forecasts, not both");
+  const bool intervals = !options.lower.empty() || !options.upper.empty();
+  if (intervals && (options.lower.empty() || options.upper.empty() || !options.sd.empty())) {
+    throw drift::UsageError("a forecast's spread is given by --sd, or by both --lower and --upper");
+  }
+  std::vector<std::string> names = {options.observed, options.mean};
+  if (intervals) names.insert(names.end(), {options.lower, options.upper});
+  if (!options.sd.empty()) names.push_back(options.sd);
+  const drift::Columns columns = drift::read_columns(options.forecasts, names);
+  const auto& values = columns.values;
+  const drift::Scores scores =
+      intervals ? drift::score_intervals(values[0], values[1], values[2], values[3], options.level)
+                : drift::score_forecast(values[0], values[1], options.sd.empty() ? std::vector<double>() : values[2]);
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::ordered_json::parse(drift::to_json(scores)).dump(2));
+    return;
+  }
+  if (columns.missing > 0 && !options.quiet)
+    fmt::print("{} rows are left out: something is missing in them.\n\n", columns.missing);
+  fmt::print("{}", scores_text(scores, ""));
+}
+
 void run(const ScoreOptions& options, const RunOptions& flags) {
+  if (!options.forecasts.empty()) {
+    score_table(options);
+    return;
+  }
+  if (options.model.empty() || options.files.empty()) {
+    throw drift::UsageError(
+        "score needs a model and observations: drift score MODEL FILES; or a table: drift score --forecasts TABLE.csv");
+  }
   const drift::FieldModel model = drift::load_field_model(options.model);
   // Files are read as those were that trained, but for the limits of space and time.
   drift::RunSettings settings = drift::run_settings_from_toml(model.settings, options.model + " (settings)");
@@ -57,8 +92,19 @@ void add_score(CLI::App& app) {
   auto options = std::make_shared<ScoreOptions>();
   CLI::App* verb = app.add_subcommand("score", "Score a model on observations it has not seen");
   verb->footer("Intervals are those of a new observation: the field's uncertainty and the noise together.");
-  verb->add_option("MODEL", options->model, "A model of drift fit")->type_name("")->required();
-  verb->add_option("FILES", options->files, "Observations: paths or globs, NetCDF or CSV")->type_name("")->required();
+  verb->add_option("MODEL", options->model, "A model of drift fit")->type_name("");
+  verb->add_option("FILES", options->files, "Observations: paths or globs, NetCDF or CSV")->type_name("");
+  const auto table = [&](const char* name, auto& value, const char* help) {
+    return verb->add_option(name, value, help)->type_name("")->group("Forecasts from a table");
+  };
+  table("--forecasts", options->forecasts, "Score this table of forecasts (CSV) in place of a model");
+  table("--observed", options->observed, "Its column with what came out [observed]");
+  table("--mean", options->mean, "Its column with the forecasts [mean]");
+  table("--sd", options->sd, "Its column with their standard deviations");
+  table("--lower", options->lower, "Its columns with the ends of an interval, in place of --sd");
+  table("--upper", options->upper, "");
+  table("--level", options->level, "The interval's probability [0.95]")
+      ->check(CLI::IsMember({0.5, 0.8, 0.9, 0.95, 0.99}).description(""));
   verb->add_option("--by", options->by,
                    "Score groups by themselves too: none, platform, day, region (boxes of 30 degrees) [platform]")
       ->type_name("")

@@ -40,7 +40,8 @@ std::string_view header_row(CsvSource& source) {
   return header;
 }
 
-// The columns' names; consumes the header.
+}  // namespace
+
 CsvLayout read_names(CsvSource& source, char separator) {
   const std::string_view header = header_row(source);
   CsvLayout layout;
@@ -64,8 +65,6 @@ CsvLayout read_names(CsvSource& source, char separator) {
   source.consume(header.size());
   return layout;
 }
-
-}  // namespace
 
 void fail_too_long(const CsvSource& source) {
   source.fail(source.text().data(),

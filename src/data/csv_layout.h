@@ -14,6 +14,9 @@ CsvLayout read_layout(CsvSource& source, const std::string& file, const CsvOptio
 // The same for a table of places: only positions and time are sought.
 CsvLayout read_points_layout(CsvSource& source, const std::string& file, const Roles& roles);
 
+// The columns' names alone; no roles are sought. separator '\0': what the header shows.
+CsvLayout read_names(CsvSource& source, char separator = '\0');
+
 // Throws Error: a row does not fit into the window.
 [[noreturn]] void fail_too_long(const CsvSource& source);
 

@@ -168,6 +168,21 @@ TEST(Score, PrintsScoresAndJson) {
   EXPECT_EQ(scores["groups"].size(), 3u);
 }
 
+TEST(Score, ScoresATableOfForecasts) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "t.csv") << "truth,fc,lo,hi\n1,1.5,-1,3\n2,2,-2,2.5\n4,3,3.5,4.5\nNA,1,0,2\n";
+  const FinishedRun run =
+      run_shell(folder.path(), "drift score --forecasts t.csv --observed truth --mean fc --lower lo --upper hi --json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json scores = json::parse(run.out);
+  EXPECT_EQ(scores["count"], 3);
+  EXPECT_NEAR(scores["mae"].get<double>(), 0.5, 1e-12);
+  EXPECT_EQ(scores["coverage95"], 1.0);
+  EXPECT_NEAR(scores["interval_score95"].get<double>(), (4.0 + 4.5 + 1.0) / 3.0, 1e-12);
+  EXPECT_EQ(run_shell(folder.path(), "drift score --forecasts t.csv --observed truth --mean fc --lower lo").status, 2);
+  EXPECT_EQ(run_shell(folder.path(), "drift score").status, 2);
+}
+
 TEST(Inspect, TellsWhatIsInTheFiles) {
   const FinishedRun text = run_shell(small_run(), "drift inspect tracks.nc --value ssh");
   ASSERT_EQ(text.status, 0) << text.err;

@@ -1,0 +1,84 @@
+#include "drift/read_columns.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "data/csv_field.h"
+#include "data/csv_layout.h"
+#include "data/csv_rows.h"
+#include "drift/error.h"
+#include "drift/nearest_name.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kWindow = std::size_t{8} << 20;  // bytes
+
+std::vector<std::size_t> places_of(const std::vector<std::string>& names, const CsvLayout& layout,
+                                   const std::filesystem::path& path) {
+  std::vector<std::size_t> places;
+  for (const std::string& name : names) {
+    const auto found = std::find(layout.names.begin(), layout.names.end(), name);
+    if (found == layout.names.end()) {
+      const std::vector<std::string_view> known(layout.names.begin(), layout.names.end());
+      throw UsageError(fmt::format("{}: no column \"{}\"; the nearest name is \"{}\". Its columns are {}", path.string(), name,
+                                   nearest_name(name, known), fmt::join(layout.names, ", ")));
+    }
+    places.push_back(static_cast<std::size_t>(found - layout.names.begin()));
+  }
+  return places;
+}
+
+// False where one of the numbers is missing.
+bool read_row(const std::vector<CsvField>& fields, const std::vector<std::size_t>& places, std::vector<double>& numbers) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const CsvField& field = fields[places[i]];
+    const CsvParsed parsed = parse_number(field.text, numbers[i]);
+    if (parsed == CsvParsed::missing) return false;
+    if (parsed != CsvParsed::good)
+      throw CsvProblem{field.text.data(), fmt::format("\"{}\" is not a number", excerpt(field.text))};
+  }
+  return true;
+}
+
+}  // namespace
+
+Columns read_columns(const std::filesystem::path& path, const std::vector<std::string>& names) {
+  CsvSource source(path, kWindow);
+  const CsvLayout layout = read_names(source);
+  const std::vector<std::size_t> places = places_of(names, layout, path);
+  const CsvRowScanner scanner(layout.separator);
+  std::vector<CsvField> fields(layout.names.size() + 1);
+  std::vector<double> numbers(names.size());
+  Columns columns;
+  columns.values.resize(names.size());
+  for (source.fill(); !source.text().empty(); source.fill()) {
+    const std::string_view text = source.text();
+    const std::string_view rows = source.at_end() ? text : text.substr(0, whole_rows(text));
+    if (rows.empty()) fail_too_long(source);
+    try {
+      const char* const end = rows.data() + rows.size();
+      for (const char* row = rows.data(); row != end;) {
+        std::size_t count = 0;
+        const char* const next = scanner.scan(row, end, fields, count);
+        if (count > 0 && count != layout.names.size()) {
+          throw CsvProblem{row, fmt::format("{} fields, but the header has {}", count, layout.names.size())};
+        }
+        if (count > 0 && read_row(fields, places, numbers)) {
+          for (std::size_t i = 0; i < numbers.size(); ++i) columns.values[i].push_back(numbers[i]);
+        } else if (count > 0) {
+          ++columns.missing;
+        }
+        row = next;
+      }
+    } catch (const CsvProblem& problem) {
+      source.fail(problem.at, problem.message);
+    }
+    source.consume(rows.size());
+  }
+  return columns;
+}
+
+}  // namespace drift
