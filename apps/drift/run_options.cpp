@@ -53,10 +53,11 @@ void RunOptions::apply(drift::RunSettings& settings) const {
 std::string reading_text(const drift::Reading& reading) {
   const drift::ReadReport& report = reading.report;
   const std::size_t kept = reading.observations.size();
-  std::string text = fmt::format("Read {} observations of {}{} from {} {} file{}", grouped(static_cast<double>(kept)),
-                                 report.value.name.empty() ? report.roles.value : report.value.name,
-                                 report.value.unit.empty() ? "" : fmt::format(" ({})", report.value.unit), report.files.size(),
-                                 report.format, report.files.size() == 1 ? "" : "s");
+  std::string text =
+      fmt::format("Read {} observations of {}{} from {} {} file{}", grouped(static_cast<double>(kept)),
+                  report.value.name.empty() ? report.roles.value : report.value.name,
+                  report.value.unit.empty() || report.value.unit == "1" ? "" : fmt::format(" ({})", report.value.unit),
+                  report.files.size(), report.format, report.files.size() == 1 ? "" : "s");
   if (report.tracks > 0) text += fmt::format(", {} tracks", grouped(static_cast<double>(report.tracks)));
   text += ".";
   for (const drift::Rejected& rejected : report.rejected) {
