@@ -19,8 +19,8 @@
 #include "drift/plot.h"
 #include "drift/predict.h"
 #include "drift/simulate.h"
-#include "drift/synthetic_field.h"
 #include "drift/track_file.h"
+#include "drift/truth.h"
 #include "number_checks.h"
 #include "progress.h"
 #include "run_options.h"
@@ -46,7 +46,7 @@ struct DemoOptions {
 
 class Demo {
  public:
-  Demo(const DemoOptions& options, const RunOptions& flags) : options_(options), truth_({.seed = 1}) {
+  Demo(const DemoOptions& options, const RunOptions& flags) : options_(options) {
     settings_.data.files = {"observations.nc"};
     settings_.data.roles.value = "field";
     settings_.output.model = "model.safetensors";
@@ -55,7 +55,7 @@ class Demo {
     if (!settings_.model.members) settings_.model.members = options.full ? kFullMembers : kMembers;
     if (!settings_.train.epochs) settings_.train.epochs = one_epoch ? kFullEpochs : kEpochs;
     if (!settings_.train.batch) settings_.train.batch = 1024;
-    truth_ = drift::SyntheticField({.seed = settings_.seed});
+    truth_ = drift::synthetic_truth({.seed = settings_.seed}).truth;
   }
 
   void run() {
@@ -102,9 +102,7 @@ class Demo {
     simulation.threads = settings_.threads;
     simulation.rate_hz =
         drift::rate_for(options_.observations.value_or(options_.full ? kFullObservations : kObservations), simulation);
-    const drift::Observations observations = drift::simulate(
-        [this](auto points, auto times, auto values) { truth_.evaluate(points, std::vector<double>(times.size(), 0.0), values); },
-        simulation);
+    const drift::Observations observations = drift::simulate(truth_, simulation);
     drift::write_track_file(file("observations.nc"), observations, {"field", "Made-up field", "", "1"},
                             {.attributes = {{"title", "Simulated observations of a made-up field"}}});
     say(fmt::format("Simulated {} observations: nine days of Sentinel-3A, Sentinel-3B and CryoSat-2 over the Arctic.",
@@ -162,7 +160,7 @@ class Demo {
       points.push_back(drift::unit_vector({lon.back(), lat.back()}));
     }
     std::vector<double> truth(points.size());
-    truth_.evaluate(points, {}, truth);
+    truth_(points, {}, truth);  // it stands still
     double time = 0.0;
     drift::parse_iso_time(kMapTime, time);
     const drift::FieldPrediction field = drift::predict_field(*engine_, result_.model, lon, lat, std::span(&time, 1));
@@ -216,7 +214,7 @@ class Demo {
   }
 
   const DemoOptions& options_;
-  drift::SyntheticField truth_;
+  drift::Truth truth_;
   drift::RunSettings settings_;
   std::unique_ptr<drift::Engine> engine_;
   drift::FitPlan plan_;

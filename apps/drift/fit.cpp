@@ -27,14 +27,8 @@ struct FitOptions {
 };
 
 drift::RunSettings settle(const FitOptions& options, const RunOptions& flags) {
-  drift::RunSettings settings;
-  const bool run_file = options.inputs.size() == 1 && options.inputs[0].ends_with(".toml");
-  if (run_file) {
-    settings = drift::read_run_file(options.inputs[0]);
-  } else {
-    settings.data.files = options.inputs;
-  }
-  flags.apply(settings);
+  const drift::RunSettings settings = flags.settings(options.inputs);
+  const bool run_file = is_run_file(options.inputs);
   if (settings.data.files.empty()) {
     throw drift::UsageError(
         run_file ? fmt::format("{}: names no observations; add files = [\"...\"] to its table [data]", options.inputs[0])

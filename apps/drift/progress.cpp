@@ -32,13 +32,3 @@ std::string clock_text(double seconds) {
   if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
-
-std::string grouped(double number) {
-  const std::string digits = fmt::format("{:.0f}", std::abs(number));
-  std::string text = number <= -0.5 ? "-" : "";
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <string>
 
+#include "drift/grouped.h"
+
 // How far a long job has got, on stderr: one line that renews itself on a terminal, a plain line every ten seconds elsewhere.
 class ProgressLine {
  public:
@@ -29,5 +31,4 @@ class ProgressLine {
 // "0:07", "12:30", "3:05:00"
 std::string clock_text(double seconds);
 
-// "1,162,655"
-std::string grouped(double number);
+using drift::grouped;

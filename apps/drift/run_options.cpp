@@ -44,6 +44,18 @@ RunOptions::RunOptions(CLI::App& verb, const std::vector<std::string>& tables) {
   }
 }
 
+bool is_run_file(const std::vector<std::string>& inputs) { return inputs.size() == 1 && inputs[0].ends_with(".toml"); }
+
+drift::RunSettings RunOptions::settings(const std::vector<std::string>& inputs) const {
+  drift::RunSettings settings;
+  if (is_run_file(inputs))
+    settings = drift::read_run_file(inputs[0]);
+  else
+    settings.data.files = inputs;
+  apply(settings);
+  return settings;
+}
+
 void RunOptions::apply(drift::RunSettings& settings) const {
   for (const auto& given : given_) {
     if (given->option->count() > 0) drift::set_from_flag(settings, given->flag, given->texts);

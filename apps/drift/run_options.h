@@ -15,6 +15,9 @@ class RunOptions {
   // Adds a flag for each setting of these tables ("" holds seed and threads), or that is named itself ("--threads").
   RunOptions(CLI::App& verb, const std::vector<std::string>& tables);
 
+  // The settings of a verb whose arguments are one run file (.toml) or files of observations, flags included.
+  drift::RunSettings settings(const std::vector<std::string>& inputs) const;
+
   // Sets what was given on the command line.
   void apply(drift::RunSettings& settings) const;
 
@@ -22,6 +25,9 @@ class RunOptions {
   struct Given;
   std::vector<std::shared_ptr<Given>> given_;
 };
+
+// Whether the arguments are a run file.
+bool is_run_file(const std::vector<std::string>& inputs);
 
 // What a reading has to say to everybody: counts, rejected, warnings.
 std::string reading_text(const drift::Reading& reading);

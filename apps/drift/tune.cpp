@@ -28,13 +28,7 @@ struct TuneOptions {
 };
 
 drift::RunSettings settle(const TuneOptions& options, const RunOptions& flags) {
-  drift::RunSettings settings;
-  const bool run_file = options.inputs.size() == 1 && options.inputs[0].ends_with(".toml");
-  if (run_file)
-    settings = drift::read_run_file(options.inputs[0]);
-  else
-    settings.data.files = options.inputs;
-  flags.apply(settings);
+  drift::RunSettings settings = flags.settings(options.inputs);
   if (settings.data.files.empty())
     throw drift::UsageError("tune needs observations, or a run file that names them: drift tune RUN.toml --study study.json");
   if (settings.tune.method == "none") settings.tune.method = "bayes";

@@ -42,7 +42,7 @@ struct SplitOptions {
 Split split_observations(const Observations& observations, const SplitOptions& options,
                          std::optional<std::span<const std::size_t>> rows = {});
 
+// The same of `count` observations of which nothing else is known, at random.
 Split split_at_random(std::size_t count, double held_out_share, std::uint64_t seed);
-Split split_by_track(std::span<const std::int32_t> track, double held_out_share, std::uint64_t seed);
 
 }  // namespace drift

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -49,7 +50,7 @@ std::int64_t block_of(double x, double y, const SplitOptions& options) {
     return static_cast<std::int64_t>(std::floor(y / options.block)) * kMany +
            static_cast<std::int64_t>(std::floor(x / options.block));
   }
-  constexpr double kDegree = 3.14159265358979323846 / 180.0;
+  constexpr double kDegree = std::numbers::pi / 180.0;
   const double height_deg = options.block / (kEarthRadiusKm * kDegree);
   const double row = std::floor((y + 90.0) / height_deg);
   const double middle_deg = std::min((row + 0.5) * height_deg - 90.0, 89.9);
@@ -129,16 +130,6 @@ Split split_at_random(std::size_t count, double held_out_share, std::uint64_t se
   Split split = {{border, rows.end()}, {rows.begin(), border}};
   std::sort(split.training.begin(), split.training.end());
   std::sort(split.held_out.begin(), split.held_out.end());
-  return split;
-}
-
-Split split_by_track(std::span<const std::int32_t> track, double held_out_share, std::uint64_t seed) {
-  check_share(held_out_share);
-  const std::vector<std::int64_t> group(track.begin(), track.end());
-  const std::set<std::int64_t> aside = draw_groups(group, held_out_share, seed);
-  Split split;
-  for (std::size_t row = 0; row < track.size(); ++row)
-    (aside.contains(group[row]) ? split.held_out : split.training).push_back(row);
   return split;
 }
 

@@ -50,6 +50,13 @@ std::vector<std::int32_t> forty_tracks() {
   return track;
 }
 
+Split split_by_track(const std::vector<std::int32_t>& track, double held_out_share, std::uint64_t seed) {
+  Observations observations;
+  observations.value.resize(track.size());
+  observations.track = track;
+  return split_observations(observations, {.method = SplitMethod::track, .held_out = held_out_share, .seed = seed});
+}
+
 TEST(SplitByTrack, NeverPutsOneTrackInBothSets) {
   const std::vector<std::int32_t> track = forty_tracks();
   const Split split = split_by_track(track, 0.25, 5);

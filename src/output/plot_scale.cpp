@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "data/words.h"
 #include "drift/error.h"
 #include "output/ticks.h"
 
@@ -45,11 +46,6 @@ void round_outwards(double& low, double& high) {
   const double step = 0.5 * (ticks[1].value - ticks[0].value);
   low = tidy(std::floor(low / step + 1e-6) * step);
   high = tidy(std::ceil(high / step - 1e-6) * step);
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
 }
 
 void note_beyond(PlotScale& scale, const Quantiles& q) {

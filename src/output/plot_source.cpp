@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "data/nc_grid_mapping.h"
+#include "data/words.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/nearest_name.h"
@@ -26,11 +27,6 @@ std::vector<std::string> words(const std::string& text) {
   std::vector<std::string> found;
   for (std::string word; stream >> word;) found.push_back(word);
   return found;
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
 }
 
 enum class Axis { none, lon, lat, x, y, time };

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <nanoflann.hpp>
+#include <numbers>
 
 #include "drift/error.h"
 #include "drift/field_model.h"
@@ -90,7 +91,7 @@ std::vector<char> near_data(const Domain& domain, const DataCells& cells, std::s
   const Tree tree(3, cloud);
   const bool plane = domain.kind == DomainKind::xy;
   // On the sphere by the chord.
-  const double reach = plane ? distance : 2.0 * std::sin(std::min(0.5 * distance / kEarthRadiusKm, 0.5 * 3.14159265358979));
+  const double reach = plane ? distance : 2.0 * std::sin(std::min(0.5 * distance / kEarthRadiusKm, 0.5 * std::numbers::pi));
   std::vector<char> near(lon_deg.size(), 0);
   for (std::size_t i = 0; i < near.size() && !cloud.points.empty(); ++i) {
     if (!std::isfinite(lon_deg[i]) || !std::isfinite(lat_deg[i])) continue;

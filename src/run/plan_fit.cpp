@@ -11,6 +11,7 @@
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/fit.h"
+#include "drift/grouped.h"
 #include "network/plan.h"
 #include "run/replan.h"
 
@@ -24,13 +25,6 @@ constexpr double kWork = 24e6;             // member-observations that a fit see
 constexpr double kMostEpochs = 60.0;
 constexpr double kSteps = 3000.0;  // as many as small data need to be learnt
 
-// The choice is made by the numbers of observations, which a reader likes to see grouped.
-std::string grouped(std::size_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t place = text.size(); place > 3; place -= 3) text.insert(place - 3, 1, ',');
-  return text;
-}
-
 void check_values(const Observations& observations) {
   const std::size_t n = observations.size();
   if (n < kFewest) {
@@ -39,7 +33,8 @@ void check_values(const Observations& observations) {
   }
   const auto [least, most] = std::minmax_element(observations.value.begin(), observations.value.end());
   if (*least == *most) {
-    throw Error(fmt::format("all {} values are {}: there is no field to learn; is it the right variable?", grouped(n), *least));
+    throw Error(fmt::format("all {} values are {}: there is no field to learn; is it the right variable?",
+                            grouped(static_cast<double>(n)), *least));
   }
 }
 
@@ -110,8 +105,8 @@ class Planner {
     if (none) {
       note("Split: nothing is held out, so there will be no scores.");
     } else {
-      note("Split: {} observations held out {}, {} train.", grouped(plan_.split.held_out.size()), how,
-           grouped(plan_.split.training.size()));
+      note("Split: {} observations held out {}, {} train.", grouped(static_cast<double>(plan_.split.held_out.size())), how,
+           grouped(static_cast<double>(plan_.split.training.size())));
     }
   }
 
@@ -243,7 +238,7 @@ class Planner {
     check(recipe);
     plan_.recipe = recipe;
     note("Training: {:g} epochs in batches of {}: {} steps a network.", recipe.epochs, recipe.batch,
-         grouped(total_steps(recipe, training)));
+         grouped(static_cast<double>(total_steps(recipe, training))));
   }
 
   // What training will hold at once: observations, rows, weights with their moments and gradients.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 #include "core/random.h"
 #include "core/threads.h"
@@ -175,7 +176,7 @@ SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std:
   const bool sphere = domain.kind == DomainKind::sphere, time = plan.spec.temporal.layers > 0;
   // No shorter than the mean distance between observations if they lay evenly (area: that of two standard deviations either way,
   // or the whole sphere), no longer than the domain.
-  const double area = sphere ? 4.0 * 3.14159265358979 : 16.0;
+  const double area = sphere ? 4.0 * std::numbers::pi : 16.0;
   const double spacing = std::sqrt(area / static_cast<double>(reading.observations.size()));
   const double shortest = std::max(sphere ? 0.01 : 0.02, std::min(spacing, 0.2)), longest = sphere ? 1.0 : 2.0;
   const double sd = domain.value.sd;
