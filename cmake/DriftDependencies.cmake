@@ -11,6 +11,11 @@ pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 find_package(PROJ REQUIRED CONFIG)
 find_package(ZLIB REQUIRED)
 
+# Double-precision dense algebra, with LAPACK's routines among its symbols.
+add_library(drift_lapack INTERFACE)
+pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
+target_link_libraries(drift_lapack INTERFACE PkgConfig::openblas)
+
 # Single-precision matrix products: oneDNN, or CBLAS where it is missing. (oneDNN's own CMake package on Debian also asks for
 # OpenCL, which drift does not use; its library and header are enough.)
 add_library(drift_blas INTERFACE)
@@ -22,8 +27,7 @@ if(DNNL_LIBRARY AND DNNL_INCLUDE_DIR)
   target_link_libraries(drift_blas INTERFACE ${DNNL_LIBRARY} OpenMP::OpenMP_CXX)
   set(DRIFT_SGEMM sgemm_onednn.cpp)
 else()
-  pkg_check_modules(cblas REQUIRED IMPORTED_TARGET openblas)
-  target_link_libraries(drift_blas INTERFACE PkgConfig::cblas)
+  target_link_libraries(drift_blas INTERFACE PkgConfig::openblas)
   set(DRIFT_SGEMM sgemm_cblas.cpp)
 endif()
 message(STATUS "drift: float32 matrix products by ${DRIFT_SGEMM}")

@@ -29,7 +29,7 @@ function(drift_room name)
   target_include_directories(drift_${name} PUBLIC ${link_folder} ${CMAKE_CURRENT_SOURCE_DIR}/include)
   target_link_libraries(drift_${name} PUBLIC ${room_USES} PRIVATE drift_flags)
   set(libraries ${room_USES})
-  list(FILTER libraries INCLUDE REGEX "::|^drift_blas$")  # what is not a room
+  list(FILTER libraries INCLUDE REGEX "::|^drift_(blas|lapack)$")  # what is not a room
   set_property(GLOBAL APPEND PROPERTY DRIFT_ROOM_OBJECTS $<TARGET_OBJECTS:drift_${name}>)
   set_property(GLOBAL APPEND PROPERTY DRIFT_ROOM_LIBRARIES ${libraries})
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tune/expected_improvement.h"
-#include "tune/minimise.h"
+#include "math/minimise.h"
 #include "tune/space.h"
 #include "tune/streams.h"
 

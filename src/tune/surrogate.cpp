@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tune/minimise.h"
+#include "math/minimise.h"
 #include "tune/streams.h"
 
 namespace drift {

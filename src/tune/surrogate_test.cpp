@@ -6,7 +6,7 @@
 
 #include "tune/gradient_testing.h"
 #include "tune/latin_hypercube.h"
-#include "tune/minimise.h"
+#include "math/minimise.h"
 
 namespace drift {
 namespace {

@@ -1,4 +1,4 @@
-#include "tune/minimise.h"
+#include "math/minimise.h"
 
 #include <nlopt.h>
 

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "drift/domain.h"
+#include "drift/engine.h"
+#include "drift/network_spec.h"
+
+namespace drift {
+
+// Every way drift knows of making a field from observations, its own networks and their rivals, behind one interface. Numbers are
+// the engine's: coordinates scaled by a domain, values standardised.
+
+struct InterpolatorData {
+  TrainingSet training;                  // one output; coordinates are the spatial ones, then time where the field has it
+  Space space = Space::plane;            // sphere: the first three coordinates are a unit vector
+  int space_coordinates = 2;             // 3 on the sphere
+  std::span<const float> noise_sd = {};  // [N] of each observation's error; empty: unknown
+
+  bool has_time() const { return training.coordinates.cols > static_cast<std::size_t>(space_coordinates); }
+};
+
+struct InterpolatorControl {
+  std::uint64_t seed = 1;
+  int threads = 0;  // 0: one for each core this process may use
+  std::function<void(double share, const std::string& what)> progress =
+      {};                     // share of the fit done; never from two threads at once
+  std::stop_token stop = {};  // asks the fit to end early
+};
+
+// What is predicted at n points. Spans that are not wanted are empty.
+struct PointForecast {
+  std::span<double> mean = {};          // [n]
+  std::span<double> sd_epistemic = {};  // [n] of the field
+  std::span<double> sd_total = {};      // [n] of a new observation: field and noise together
+};
+
+// One method, with its settings. fit() once, then predict() at will. Memory is foreseen: fit() throws Error before it begins
+// where the machine has too little, with both figures and the setting to change.
+class Interpolator {
+ public:
+  virtual ~Interpolator() = default;
+
+  // True when done, false when stopped: predict() may then not be called.
+  virtual bool fit(const InterpolatorData& data, const InterpolatorControl& control) = 0;
+
+  // points [n, coordinates]. Any number, in constant extra memory, on as many threads as the fit.
+  virtual void predict(MatrixView<const float> points, const PointForecast& out) const = 0;
+
+  // Whether sd_total holds the method's own estimate of the noise. Else it equals sd_epistemic, and the noise is still to be
+  // estimated from observations held out.
+  virtual bool knows_noise() const = 0;
+
+  // What the fit found, by name, in the domain's units: {"lengthscale", "240 km"}, {"noise sd", "0.011"}.
+  virtual std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const = 0;
+};
+
+// The methods there are.
+struct MethodOption {
+  std::string name;      // "neighbours"
+  std::string help;      // one line with unit and range
+  std::string fallback;  // "32"; "data": chosen from the data
+};
+struct MethodInfo {
+  std::string name;     // "nngp"
+  std::string title;    // "Nearest-neighbour GP"
+  std::string summary;  // one line, with the source: "kriging from the nearest observations (Vecchia 1988)"
+  std::vector<MethodOption> options;
+};
+const std::vector<MethodInfo>& method_infos();
+
+// A method by name, with settings where they differ from the defaults: "nngp", "svgp:inducing=1000,epochs=5". Lengths are in the
+// domain's units. Throws UsageError naming the nearest method or option, or the range.
+std::unique_ptr<Interpolator> make_interpolator(const std::string& text, const Domain& domain);
+
+}  // namespace drift

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "drift/interpolator.h"
+
+namespace drift {
+
+// A method's settings as its text gives them, "inducing=1000,epochs=5", read by name with a default and a range. What is out of
+// range or does not read is a UsageError that names method and option; so is a name that the method does not have.
+class MethodSettings {
+ public:
+  MethodSettings(const MethodInfo& method, const std::string& text);
+
+  const std::string& method() const { return method_; }
+  bool has(const std::string& name) const { return texts_.contains(name); }
+  double number(const std::string& name, double fallback, double low, double high) const;
+  std::optional<double> number(const std::string& name, double low, double high) const;  // none where it is not given
+  std::size_t count(const std::string& name, std::size_t fallback, std::size_t low, std::size_t high) const;
+  std::string word(const std::string& name, const std::string& fallback, const std::vector<std::string>& choices) const;
+  bool truth(const std::string& name, bool fallback) const;  // yes or no
+
+ private:
+  std::string method_;
+  std::map<std::string, std::string> texts_;
+};
+
+// "; did you mean x?", or nothing where nothing is known.
+std::string suggestion(const std::string& name, const std::vector<std::string>& known);
+
+}  // namespace drift

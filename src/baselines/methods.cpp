@@ -1,0 +1,42 @@
+#include "baselines/methods.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "drift/error.h"
+#include "drift/nearest_name.h"
+
+namespace drift {
+namespace {
+
+const std::vector<Method>& methods() {
+  static const std::vector<Method> all = {};
+  return all;
+}
+
+}  // namespace
+
+const std::vector<MethodInfo>& method_infos() {
+  static const std::vector<MethodInfo> infos = [] {
+    std::vector<MethodInfo> out;
+    for (const Method& method : methods()) out.push_back(method.info);
+    return out;
+  }();
+  return infos;
+}
+
+std::unique_ptr<Interpolator> make_interpolator(const std::string& text, const Domain& domain) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string name = text.substr(0, colon);
+  std::vector<std::string> names;
+  for (const Method& method : methods()) {
+    if (method.info.name == name) {
+      return method.make(MethodSettings(method.info, colon < text.size() ? text.substr(colon + 1) : ""), domain);
+    }
+    names.push_back(method.info.name);
+  }
+  throw UsageError(fmt::format("there is no method '{}'{} (methods: {})", name, suggestion(name, names), fmt::join(names, ", ")));
+}
+
+}  // namespace drift

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+
+namespace drift::gp {
+
+// The Cholesky factor of a covariance matrix, with as little added to its diagonal as makes it positive.
+struct Factor {
+  Eigen::MatrixXd lower;  // L, its upper triangle zero
+  double jitter = 0.0;    // what was added to every diagonal entry; 0: nothing was needed
+
+  double log_determinant() const;  // of L L'
+};
+
+// Tries jitters of 0, then 1e-10, 1e-9 ... 1e-4 times the mean of the diagonal. Beyond that throws Error: "<where>: the
+// covariance of <n> points cannot be factored even with <jitter> added to its diagonal; <advice>". A matrix with a NaN is an
+// Error too.
+Factor factor(Eigen::MatrixXd matrix, const std::string& where, const std::string& advice);
+
+}  // namespace drift::gp
