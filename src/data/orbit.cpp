@@ -11,10 +11,11 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/degree.h"
+
 namespace drift {
 namespace {
 
-constexpr double kDegree = std::numbers::pi / 180.0;
 constexpr double kTurn = 2.0 * std::numbers::pi;
 constexpr double kSecondsPerDay = 86400.0;
 

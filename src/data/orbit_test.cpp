@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/degree.h"
+
 namespace drift {
 namespace {
-
-constexpr double kDegree = std::numbers::pi / 180.0;
 
 const RepeatOrbit& orbit_of(const std::string& platform) {
   const auto& orbits = known_orbits();

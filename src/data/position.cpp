@@ -1,12 +1,11 @@
 #include "drift/position.h"
 
 #include <cmath>
-#include <numbers>
+
+#include "core/degree.h"
 
 namespace drift {
-namespace {
-constexpr double kDegree = std::numbers::pi / 180.0;
-}
+namespace {}
 
 UnitVector unit_vector(const Position& position) {
   const double lon = position.lon_deg * kDegree, lat = position.lat_deg * kDegree;

@@ -8,6 +8,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/degree.h"
 #include "core/random.h"
 #include "core/threads.h"
 #include "data/orbit.h"
@@ -17,7 +18,6 @@ namespace drift {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-constexpr double kDegree = kPi / 180.0;
 constexpr double kSecondsPerDay = 86400.0;
 
 void check(const SimulateOptions& options) {

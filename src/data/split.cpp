@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numbers>
 #include <numeric>
 #include <set>
 #include <utility>
 
+#include "core/degree.h"
 #include "core/random.h"
 #include "drift/error.h"
 #include "drift/position.h"
@@ -50,7 +50,6 @@ std::int64_t block_of(double x, double y, const SplitOptions& options) {
     return static_cast<std::int64_t>(std::floor(y / options.block)) * kMany +
            static_cast<std::int64_t>(std::floor(x / options.block));
   }
-  constexpr double kDegree = std::numbers::pi / 180.0;
   const double height_deg = options.block / (kEarthRadiusKm * kDegree);
   const double row = std::floor((y + 90.0) / height_deg);
   const double middle_deg = std::min((row + 0.5) * height_deg - 90.0, 89.9);

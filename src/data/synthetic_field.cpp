@@ -16,6 +16,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/degree.h"
 #include "core/random.h"
 #include "drift/error.h"
 
@@ -23,7 +24,6 @@ namespace drift {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-constexpr double kDegree = kPi / 180.0;
 constexpr std::size_t kBlock = 256;  // points evaluated together: their sums stay in the nearest cache
 
 // Sets of waves, each with numbers of its own.

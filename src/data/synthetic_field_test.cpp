@@ -6,13 +6,12 @@
 #include <cmath>
 #include <vector>
 
+#include "core/degree.h"
 #include "core/random.h"
 #include "drift/error.h"
 
 namespace drift {
 namespace {
-
-constexpr double kDegree = 3.14159265358979323846 / 180.0;
 
 // Uniform over the ring 62-88 N, from a generator that the field does not use for its own standardisation.
 std::vector<UnitVector> ring_points(std::size_t count) {

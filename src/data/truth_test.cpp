@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "core/degree.h"
 #include "core/scratch_folder.h"
 #include "data/truth_testing.h"
 #include "drift/error.h"
@@ -17,7 +17,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr double kDegree = std::numbers::pi / 180.0;
 constexpr double kFloat = 1e-5;  // slices are kept in single precision; values here are below 100
 
 double value_of(const NamedTruth& truth, double lon, double lat, double time = 0.0) {

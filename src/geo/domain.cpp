@@ -6,16 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "core/degree.h"
 #include "drift/error.h"
 #include "geo/plane.h"
 #include "geo/projection.h"
 
 namespace drift {
 namespace {
-
-constexpr double kDegree = std::numbers::pi / 180.0;
 
 void check_standard(const Standard& standard, const char* name) {
   if (!std::isfinite(standard.mean))

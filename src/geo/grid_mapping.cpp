@@ -10,16 +10,14 @@
 #include <charconv>
 #include <cmath>
 #include <memory>
-#include <numbers>
 #include <optional>
 
+#include "core/degree.h"
 #include "drift/error.h"
 #include "geo/projection.h"
 
 namespace drift {
 namespace {
-
-constexpr double kDegree = std::numbers::pi / 180.0;
 
 struct Parameter {
   int epsg;          // of the parameter

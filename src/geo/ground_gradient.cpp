@@ -6,16 +6,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numbers>
 
+#include "core/degree.h"
 #include "drift/domain.h"
 #include "drift/error.h"
 #include "geo/projection.h"
 
 namespace drift {
 namespace {
-
-constexpr double kDegree = std::numbers::pi / 180.0;
 
 // Per engine unit, east and north.
 std::array<double, 2> along_sphere(double lon_deg, double lat_deg, const float* g) {

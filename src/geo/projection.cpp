@@ -14,15 +14,14 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numbers>
 #include <string_view>
 
+#include "core/degree.h"
 #include "drift/error.h"
 
 namespace drift {
 namespace {
 
-constexpr double kDegree = std::numbers::pi / 180.0;
 // No map of the Earth is wider (it is 4e7 m around); stereographic projections give 1e23 for the opposite pole instead of
 // failing.
 constexpr double kFarthestM = 1e8;

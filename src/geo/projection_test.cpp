@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "core/degree.h"
 #include "core/threads.h"
 #include "geo/geo_testing.h"
 
@@ -19,7 +20,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr double kDegree = std::numbers::pi / 180.0;
 constexpr double kA = 6378137.0;  // WGS 84
 constexpr double kE2 = 0.00669437999014132;
 

@@ -5,8 +5,8 @@
 #include <netcdf.h>
 
 #include <cmath>
-#include <numbers>
 
+#include "core/degree.h"
 #include "core/scratch_folder.h"
 #include "drift/error.h"
 #include "drift/ocean_mask.h"
@@ -19,7 +19,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr double kDegree = std::numbers::pi / 180.0;
 constexpr double kPlaceTolerance = 0.02;  // of the map's width: patches are some degrees wide, lines are drawn over them
 
 // Maps are blue (-0.5) with one red patch (+0.5), on GMT's blue-white-red colours from -1 to 1.

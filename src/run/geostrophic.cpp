@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 #include <string_view>
 
+#include "core/degree.h"
 #include "drift/predict.h"
 
 namespace drift {
@@ -14,7 +14,6 @@ namespace {
 
 constexpr double kOmega = 7.292115e-5;
 constexpr double kEquatorDeg = 5.0;
-constexpr double kDegree = std::numbers::pi / 180.0;
 
 double normal_gravity(double sin_latitude) {
   const double square = sin_latitude * sin_latitude;
