@@ -14,8 +14,8 @@ function(drift_room name)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
-  # One of several files for one job: only the chosen sgemm_*.cpp is built.
-  list(FILTER sources EXCLUDE REGEX "/sgemm_[a-z]+\\.cpp$")
+  # One of several files for one job: only the chosen sgemm_*.cpp is built, and no_cuda.cpp where CUDA is missing (DriftCuda).
+  list(FILTER sources EXCLUDE REGEX "/(sgemm_[a-z]+|no_cuda)\\.cpp$")
   if(EXISTS ${folder}/cpu/${DRIFT_SGEMM})
     list(APPEND sources ${folder}/cpu/${DRIFT_SGEMM})
   endif()

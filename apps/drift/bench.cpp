@@ -6,13 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bench_parts.h"
 #include "commands.h"
 #include "drift/engine.h"
 #include "drift/error.h"
@@ -20,9 +18,6 @@
 #include "progress.h"
 
 namespace {
-
-using drift::MatrixView;
-using Clock = std::chrono::steady_clock;
 
 constexpr double kMeanDegree = 200.0;  // of the spherical network's first layer
 
@@ -39,84 +34,12 @@ struct BenchOptions {
   std::string frequencies = "structured";
 };
 
-struct Measurement {
-  double work_s;  // time of the work counted
-  double rows;    // observations or points times members in that time
-  double gflops;
-  double gemm_gflops;
-  double peak_rss_mib;
-};
-
-// Random coordinates and values: speed does not depend on them. Coordinates of the sphere are unit vectors.
-struct RandomData {
-  std::size_t rows, columns;
-  std::vector<float> coordinates, values;
-
-  RandomData(const drift::NetworkSpec& spec, std::size_t count)
-      : rows(count), columns(static_cast<std::size_t>(spec.coordinates())), coordinates(rows * columns), values(rows) {
-    std::uint64_t state = 1;
-    const auto uniform = [&state] {  // a Weyl sequence through a mixer (Steele, Lea & Flood 2014)
-      std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
-      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-      z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-      return static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-23f - 1.0f;  // in [-1, 1)
-    };
-    for (float& c : coordinates) c = 1.7f * uniform();
-    for (float& v : values) v = 1.7f * uniform();
-    if (spec.space == drift::Space::sphere) {
-      for (std::size_t i = 0; i < rows; ++i) {
-        float* s = coordinates.data() + i * columns;
-        const float norm = std::max(1e-3f, std::hypot(s[0], s[1], s[2]));
-        for (int c = 0; c < 3; ++c) s[c] /= norm;
-      }
-    }
-  }
-  MatrixView<const float> coordinate_view() const { return {coordinates.data(), rows, columns}; }
-  MatrixView<const float> value_view() const { return {values.data(), rows, 1}; }
-};
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 drift::NetworkSpec bench_spec(const BenchOptions& options) {
   drift::NetworkSpec spec = options.spherical ? drift::spherical_bench_spec(kMeanDegree) : drift::paper_spec(1.0, 1.0, 1.0);
   spec.frequencies = options.frequencies == "independent"  ? drift::Frequencies::independent
                      : options.frequencies == "orthogonal" ? drift::Frequencies::orthogonal
                                                            : drift::Frequencies::structured;
   return spec;
-}
-
-// Calls work(amount) with amounts that take about half a second each until `seconds` have passed, and adds up both.
-// work returns what it has done, in any unit.
-struct Total {
-  double done;
-  double seconds;
-};
-Total repeat_for(double seconds, const std::function<double(std::size_t amount)>& work) {
-  Total total = {0.0, 0.0};
-  std::size_t amount = 1;
-  while (total.seconds < seconds) {
-    const Clock::time_point start = Clock::now();
-    total.done += work(amount);
-    const double taken = seconds_since(start);
-    total.seconds += taken;
-    amount = std::clamp<std::size_t>(static_cast<std::size_t>(0.5 * static_cast<double>(amount) / std::max(taken, 1e-4)), 1,
-                                     10 * amount);
-  }
-  return total;
-}
-
-// Warm-up first, so that the memory the work takes is known before the large matrices take theirs.
-Measurement measure(const BenchOptions& options, double flops_per_row, const std::function<double(std::size_t amount)>& work) {
-  work(2);
-  Measurement result = {};
-  result.peak_rss_mib = drift::peak_rss_mib();
-  result.gemm_gflops = drift::gemm_gflops(options.threads, options.matrix_size);
-  const Total total = repeat_for(options.seconds, work);
-  result.gemm_gflops = std::max(result.gemm_gflops, drift::gemm_gflops(options.threads, options.matrix_size));
-  result.work_s = total.seconds;
-  result.rows = total.done;
-  result.gflops = total.done * flops_per_row / total.seconds * 1e-9;
-  return result;
 }
 
 nlohmann::ordered_json common_json(const BenchOptions& options, const Measurement& m, const std::string& backend) {
@@ -201,20 +124,9 @@ void bench_train(BenchOptions options) {
   const drift::NetworkSpec spec = bench_spec(options);
   drift::Recipe recipe = options.recipe == "paper" ? drift::paper_recipe() : drift::default_recipe();
   recipe.batch = options.batch;
-  recipe.epochs = 1e6;  // never ends by itself
   const auto engine = drift::make_cpu_engine({.threads = options.threads});
-  const RandomData data(spec, options.observations);
-  const drift::TrainingSet set = {.coordinates = data.coordinate_view(), .values = data.value_view()};
-  drift::Ensemble ensemble = drift::draw_ensemble(spec, 1, options.members);
-  drift::TrainingState state;
-  std::uint64_t until = 0;
-  const auto rows_a_step = static_cast<double>(std::min(options.batch, options.observations) * options.members);
-  const auto work = [&](std::size_t steps) {
-    until += steps;
-    engine->advance(ensemble, state, set, recipe, until, {});
-    return static_cast<double>(steps) * rows_a_step;
-  };
-  const Measurement m = measure(options, drift::training_flops(spec), work);
+  const Measurement m = measure_training(*engine, {options.threads, options.matrix_size, options.seconds}, spec, recipe,
+                                         options.members, options.observations);
 
   nlohmann::ordered_json json = {
       {"bench", "train"}, {"member_samples_per_s", m.rows / m.work_s}, {"flops_per_member_sample", drift::training_flops(spec)}};
@@ -240,7 +152,7 @@ void bench_predict(BenchOptions options) {
     for (std::size_t i = 0; i < repeats; ++i) engine->predict(ensemble, data.coordinate_view(), views);
     return static_cast<double>(repeats * data.rows * options.members);
   };
-  const Measurement m = measure(options, drift::prediction_flops(spec), work);
+  const Measurement m = measure({options.threads, options.matrix_size, options.seconds}, drift::prediction_flops(spec), work);
 
   const double points = m.rows / m.work_s / static_cast<double>(options.members);
   nlohmann::ordered_json json = {{"bench", "predict"},
@@ -296,4 +208,6 @@ void add_bench(CLI::App& app) {
   predicting->batch = 20000;
   add(predict, "--points", predicting->batch, "N", "Predicted at a time")->check(whole_number(1, many));
   predict->callback([predicting] { bench_predict(*predicting); });
+
+  add_bench_baselines(*bench);
 }

@@ -10,6 +10,7 @@ void add_simulate(CLI::App& app);
 void add_fit(CLI::App& app);
 void add_tune(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_compare(CLI::App& app);
 void add_score(CLI::App& app);
 void add_plot(CLI::App& app);
 void add_bench(CLI::App& app);

@@ -15,6 +15,7 @@ std::vector<std::string> words_after(const CLI::App& verb) {
   std::vector<std::string> words;
   for (const CLI::App* below : verb.get_subcommands({})) words.push_back(below->get_name());
   for (const CLI::Option* option : verb.get_options()) {
+    if (option->get_group().empty()) continue;  // not for people
     for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
   }
   return words;

@@ -85,6 +85,7 @@ int run(int argc, char** argv) {
   add_tune(app);
   add_predict(app);
   add_score(app);
+  add_compare(app);
   add_plot(app);
   add_bench(app);
   add_completion(app);

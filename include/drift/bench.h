@@ -9,7 +9,8 @@ namespace drift {
 // Floating-point operations of the dense method, two for each multiply-add, for one observation and one member. Prediction: the
 // frequencies' and the bottlenecks' products. Training adds the weight gradient of every bottleneck and of the head, and, for
 // layers that have trained layers below them, the gradients with respect to their features and to their hidden input.
-// Cosines, Legendre recurrences and the optimiser are not counted.
+// A dense network's layers have the product with their matrix alone. Cosines, Legendre recurrences, activations, biases and the
+// optimiser are not counted.
 double prediction_flops(const NetworkSpec& spec);
 double training_flops(const NetworkSpec& spec);
 

@@ -78,15 +78,25 @@ class Engine {
                            MatrixView<float> inputs) = 0;
 };
 
-// Inputs of the last trained matrix: the head's 2B, or the last layer's H features where there is no head.
+// Inputs of the last trained matrix: the head's 2B, or the last layer's H features where there is no head, and a one for a bias.
 std::size_t head_input_count(const NetworkSpec& spec);
 
+// What the factors of matrix products are rounded to on a GPU; sums, and coordinates' share of the phases, are float32 always.
+enum class Precision { float32, tf32, bf16 };
+
 struct EngineOptions {
-  int threads = 0;  // 0: one for each core this process may use
+  int threads = 0;                        // the CPU's; 0: one for each core this process may use
+  Precision precision = Precision::tf32;  // the GPU's; the CPU's is float32
 };
 
 std::unique_ptr<Engine> make_cpu_engine(const EngineOptions& options = {});
 std::unique_ptr<Engine> make_cuda_engine(const EngineOptions& options = {});  // throws Error where there is no GPU
+// Why there is no GPU to be used, in a sentence; empty where there is one.
+std::string why_no_cuda();
+
+enum class Backend { automatic, cpu, cuda };
+// Automatic: the GPU where there is one, else the CPU.
+std::unique_ptr<Engine> make_engine(Backend backend, const EngineOptions& options = {});
 
 // Draws nothing, decides nothing: runs `engine` from `state` to the recipe's end, saving a checkpoint now and then.
 struct TrainOptions {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,32 @@ struct ChainSpec {
   bool operator==(const ChainSpec&) const = default;
 };
 
+// What dense layers do to each entry of their hidden input.
+enum class Activation {
+  relu,  // max(z, 0)
+  sine,  // sin(omega z): SIREN (Sitzmann et al. 2020)
+};
+
+// What the first trained matrix of a dense network is multiplied by.
+enum class DenseInput {
+  coordinates,  // the coordinates as they are; on the sphere the unit vector
+  fourier,      // `features` random Fourier features of all coordinates together (Tancik et al. 2020)
+};
+
+// A fully connected network in place of the chains: input, then `layers` times a trained matrix and the activation, then a last
+// matrix to the outputs. Drawn so that activations keep their variance with depth (src/network/draw.cpp).
+struct DenseSpec {
+  int layers = 4;  // >= 1, hidden ones: the activations; there is one trained matrix more
+  int width = 512;
+  Activation activation = Activation::relu;
+  double omega = 30.0;         // of the first sine. The paper of SIREN has 30 for coordinates within [-1, 1]
+  double hidden_omega = 30.0;  // of the later ones
+  DenseInput input = DenseInput::coordinates;
+  bool bias = true;  // every trained matrix adds one
+
+  bool operator==(const DenseSpec&) const = default;
+};
+
 // What a network is, as plain data. f(x, t) = head [spatial chain(x), temporal chain(t)], or joint layers in the head's place.
 // A network with one chain only has no head: its last layer maps its features to the outputs.
 struct NetworkSpec {
@@ -63,6 +90,10 @@ struct NetworkSpec {
   double head_scale = 0.0;         // factor on the linear head's output; 0: 1/sqrt(its inputs); the paper has 1
   double sphere_tail_mass = 1e-3;  // share of the spherical covariance's variance beyond the highest degree kept
   int sphere_max_degree = 2000;    // upper limit of that degree
+  // A dense network. Of the rest, outputs, space and space_coordinates hold as before; spatial.layers and temporal.layers, each 0
+  // or 1, say which coordinates there are. Fourier inputs have `features` features, spatial.covariance, spatial.amplitude, the
+  // spatial lengthscales (planar also on the sphere, where they are of the unit vector's entries) and the temporal one.
+  std::optional<DenseSpec> dense;
 
   // Coordinates an observation has: the spatial ones, then time.
   int coordinates() const { return (spatial.layers > 0 ? space_coordinates : 0) + (temporal.layers > 0 ? 1 : 0); }
@@ -78,6 +109,9 @@ NetworkSpec default_spec(Space space, int space_coordinates, bool time);
 // The paper's experiment-1 form: one lengthscale for every spatial layer, hidden ones and skips included, one for time,
 // one amplitude everywhere, independent Matérn-3/2 frequencies, an unscaled head; four spatial layers and one temporal.
 NetworkSpec paper_spec(double space_lengthscale, double time_lengthscale, double amplitude);
+
+// A dense network of the given coordinates; Fourier features with lengthscale 1.
+NetworkSpec dense_spec(Space space, int space_coordinates, bool time, const DenseSpec& dense);
 
 std::string to_json(const NetworkSpec& spec);
 NetworkSpec network_spec_from_json(const std::string& text);  // throws Error on unknown or missing keys

@@ -49,6 +49,24 @@ struct PlotReport {
 // GMT 6. Throws Error (no GMT, not a map, nothing to write to) or UsageError (no such variable, time, colours, extension).
 PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::path& picture, const PlotOptions& options = {});
 
+// Maps of one grid in one figure, with one colour scale.
+struct PanelMap {
+  std::filesystem::path map;
+  std::string title;
+};
+struct PanelOptions {
+  std::string variable = {};    // as in PlotOptions
+  bool sd = false;              // the standard deviations instead
+  std::string title = {};       // empty: the variable's long name and the time
+  bool scale_of_first = false;  // colours by the first map alone, a truth; else by the middle one of the maps' own limits
+  double width_cm = 17.0;       // of all panels of a row together, 4 to 100
+  int dpi = 200;
+};
+
+// Draws the first time of each map, three or four side by side and as many rows as it takes: PNG or PDF. The scale heeds most of
+// the maps, so that one gone wild does not hide the others. Throws as plot_map does, and Error for maps of different grids.
+void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path& picture, const PanelOptions& options = {});
+
 // Draws the best value so far of a search, by trial (NaN: none yet), as steps: PNG or PDF.
 void plot_progress(const std::vector<double>& best_so_far, const std::filesystem::path& picture);
 

@@ -82,6 +82,15 @@ struct TuneSettings {
   std::string study;                   // the search's file; empty: beside the model
 };
 
+struct CompareSettings {
+  std::vector<std::string> methods;  // texts, as "nngp:neighbours=64", or "all"; none: one of each family
+  std::size_t seeds = 3;             // fits of each method, with the run's seed and those after it
+  std::string truth;                 // synthetic, synthetic:SEED, geoid, or a gridded file, FILE.nc or FILE.nc:VARIABLE
+  std::string grid;                  // of the maps; empty: chosen
+  std::string map_time;              // of the maps; empty: the middle of the observations'
+  std::string folder = "comparison";
+};
+
 struct OutputSettings {
   std::string model;  // path
 };
@@ -94,6 +103,7 @@ struct RunSettings {
   TrainSettings train;
   UncertaintySettings uncertainty;
   TuneSettings tune;
+  CompareSettings compare;
   OutputSettings output;
   std::uint64_t seed = 1;
   int threads = 0;                 // 0: one for each core this process may use

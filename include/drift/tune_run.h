@@ -31,7 +31,8 @@ struct TuneResult {
   RunSettings settings;             // the plan's, with the best trial's values
 };
 
-// Runs (or goes on with) the study at `path`. Settings of [tune] in plan.settings say what is searched and how.
+// Runs (or goes on with) the study at `path`; an empty path: nothing is kept. Settings of [tune] in plan.settings say what is
+// searched and how.
 TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::filesystem::path& path,
                     const TuneControl& control = {});
 

@@ -18,6 +18,7 @@ class MethodSettings {
 
   const std::string& method() const { return method_; }
   bool has(const std::string& name) const { return texts_.contains(name); }
+  const std::map<std::string, std::string>& texts() const { return texts_; }  // those given, by name
   double number(const std::string& name, double fallback, double low, double high) const;
   std::optional<double> number(const std::string& name, double low, double high) const;  // none where it is not given
   std::size_t count(const std::string& name, std::size_t fallback, std::size_t low, std::size_t high) const;

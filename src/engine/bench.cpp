@@ -25,7 +25,9 @@ struct LayerWork {
 };
 
 LayerWork work_of(const LayerPlan& layer) {
-  const double features = layer.features, hidden = features * layer.hidden;
+  const double features = layer.features;
+  if (layer.kind != FeatureKind::random) return {.frequencies = 0, .hidden = 0, .bottleneck = features * layer.outputs};
+  const double hidden = features * layer.hidden;
   const double coordinates = features * (layer.coordinates + (layer.sphere ? 3 : 0));
   return {.frequencies = hidden + coordinates, .hidden = hidden, .bottleneck = features * layer.outputs};
 }

@@ -10,4 +10,6 @@ std::unique_ptr<Engine> make_cuda_engine(const EngineOptions&) {
       "this drift was built without CUDA and cannot use a GPU: choose the cpu engine, or build drift where CUDA is installed");
 }
 
+std::string why_no_cuda() { return "this drift was built without CUDA"; }
+
 }  // namespace drift

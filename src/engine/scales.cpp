@@ -39,8 +39,8 @@ Scales ScaleResolver::resolve(const Real* fixed, const Real* parameters) const {
   for (const LayerPlan& layer : plan_.layers) {
     LayerScales& out = scales.layers.emplace_back();
     if (layer.planar()) out.amplitude = std::numbers::sqrt2 * value(layer.amplitude);
-    const double next_lengthscale = layer.next >= 0 ? value(plan_.layers[at(layer.next)].hidden_lengthscale) : 1.0;
-    out.output = 1.0 / (std::sqrt(static_cast<double>(layer.features)) * next_lengthscale);
+    const int next = layer.next >= 0 ? plan_.layers[at(layer.next)].hidden_lengthscale : kNone;
+    out.output = 1.0 / (layer.divisor * (next == kNone ? 1.0 : value(next)));
     if (!layer.sphere) continue;
     const double sigma = value(layer.sphere_amplitude);
     for (std::size_t m = 0; m < at(layer.features); ++m) {

@@ -12,7 +12,7 @@ namespace drift {
 // and amplitudes act as scalars on inputs and outputs and may change from step to step at no cost.
 struct LayerScales {
   double amplitude = 0;              // sqrt(2) sigma: the planar features' factor
-  double output = 0;                 // bottleneck's factor: 1/sqrt(features), over the lengthscale of the layer it feeds
+  double output = 0;                 // bottleneck's factor: 1/divisor, over the lengthscale of the layer it feeds
   std::vector<double> sphere;        // [features] sigma sqrt((2n + 1) p_n(l) / p_n(l drawn)): the spherical features' factors
   std::vector<double> sphere_slope;  // [features] d log(factor) / d log(l)
 };

@@ -41,7 +41,7 @@ std::size_t trained_numbers(const Member& member) { return member.parameters.siz
 
 std::size_t head_input_count(const NetworkSpec& spec) {
   const Plan plan = make_plan(spec);
-  return static_cast<std::size_t>(plan.has_head ? plan.head_inputs : plan.layers.back().features);
+  return static_cast<std::size_t>(plan.has_head ? plan.head_inputs : plan.layers.back().matrix_rows());
 }
 
 void check_shapes(const Ensemble& ensemble, const TrainingSet& data) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <optional>
 #include <string>
 
 namespace drift::gp {
@@ -13,9 +14,12 @@ struct Factor {
   double log_determinant() const;  // of L L'
 };
 
-// Tries jitters of 0, then 1e-10, 1e-9 ... 1e-4 times the mean of the diagonal. Beyond that throws Error: "<where>: the
-// covariance of <n> points cannot be factored even with <jitter> added to its diagonal; <advice>". A matrix with a NaN is an
-// Error too.
+// Reads the lower triangle. Tries jitters of 0, then 1e-10, 1e-9 ... 1e-4 times the mean of the diagonal. Beyond that throws
+// Error: "<where>: the covariance of <n> points cannot be factored even with <jitter> added to its diagonal; <advice>". A matrix
+// with a NaN is an Error too.
 Factor factor(Eigen::MatrixXd matrix, const std::string& where, const std::string& advice);
+
+// The same for searches, which turn back from where there is no factor.
+std::optional<Factor> try_factor(Eigen::MatrixXd matrix);
 
 }  // namespace drift::gp

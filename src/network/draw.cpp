@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <optional>
 
@@ -62,6 +63,35 @@ void draw_matrix(RandomKey key, MatrixView<float> matrix) {
   }
 }
 
+// With n features, each trained matrix of a dense network is drawn from the uniform distribution within +-bound of variance
+// bound^2 / 3. A feature of mean square q makes an output of variance n q bound^2 / 3, which should be the features' own scale:
+//   after coordinates or cosines (q about 1)  variance 1:          bound = sqrt(3 / n)
+//   after relu (q = half the variance of z)   the variance of z:   bound = sqrt(6 / n)              (He et al. 2015)
+//   before a sine                             as Sitzmann et al. (2020) have it: 1 / n from the coordinates, and elsewhere as
+//                                             above over omega, so that omega z has variance 1; a sine has q = 1/2: sqrt(6 / n)
+// SIREN divides the last matrix, too. Biases are within +-1 / sqrt(n), as PyTorch draws them and both papers' programs did.
+double weight_bound(const Plan& plan, const LayerPlan& layer) {
+  const double n = layer.features;
+  const bool siren = plan.spec.dense->activation == Activation::sine;
+  if (siren && layer.kind == FeatureKind::coordinates) return 1.0 / n;
+  const double bound = std::sqrt((layer.activation() ? 6.0 : 3.0) / n);
+  if (!siren) return bound;
+  const double omega = layer.next >= 0 ? plan.layers[static_cast<std::size_t>(layer.next)].omega : plan.spec.dense->hidden_omega;
+  return bound / omega;
+}
+
+// A substream for each row, the bias being the last one.
+void draw_dense(const Plan& plan, const LayerPlan& layer, RandomKey key, std::vector<float>& parameters) {
+  key.purpose = Purpose::bottleneck;
+  const double weights = weight_bound(plan, layer), biases = 1.0 / std::sqrt(static_cast<double>(layer.features));
+  float* entry = parameters.data() + layer.bottleneck;
+  for (int row = 0; row < layer.matrix_rows(); ++row) {
+    RandomStream stream(key, static_cast<std::uint32_t>(row));
+    const double bound = row < layer.features ? weights : biases;
+    for (int col = 0; col < layer.outputs; ++col) *entry++ = static_cast<float>(bound * (2.0 * stream.uniform() - 1.0));
+  }
+}
+
 bool has_sphere(const Plan& plan) {
   return std::any_of(plan.layers.begin(), plan.layers.end(), [](const LayerPlan& layer) { return layer.sphere; });
 }
@@ -79,6 +109,10 @@ Member draw_member(const Plan& plan, const std::optional<SphericalSpectrum>& spe
     if (layer.sphere) {
       draw_spherical(*spectrum, key, {member.fixed.data() + layer.degrees, features},
                      {member.fixed.data() + layer.poles, 3, features});
+    }
+    if (plan.spec.dense) {
+      draw_dense(plan, layer, key, member.parameters);
+      continue;
     }
     draw_matrix(key, {member.parameters.data() + layer.bottleneck, features, static_cast<std::size_t>(layer.outputs)});
   }

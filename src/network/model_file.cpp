@@ -18,8 +18,11 @@ namespace drift {
 namespace {
 
 constexpr const char* kFormat = "drift-model";
-constexpr std::uint64_t kFormatVersion = 2;         // the newest that is read
-constexpr std::uint64_t kCertainFormatVersion = 1;  // what a model without variational weights is written as
+constexpr std::uint64_t kFormatVersion = 3;  // the newest that is read
+
+// What a model is written as: the oldest version that has what it needs.
+std::uint64_t format_version_of(const NetworkSpec& spec, bool variational) { return spec.dense ? 3 : variational ? 2 : 1; }
+
 constexpr std::string_view kUserPrefix = "user.";
 constexpr std::string_view kMemberPrefix = "member.";
 constexpr float kUnitTolerance = 1e-5f;  // of a pole's length: float32 rounding of three entries is 1e-7
@@ -228,7 +231,7 @@ ModelParts model_parts(const Ensemble& ensemble, const Metadata& metadata) {
     indices.push_back(member.index);
   }
   parts.metadata = {{"format", kFormat},
-                    {"format_version", fmt::format("{}", variational ? kFormatVersion : kCertainFormatVersion)},
+                    {"format_version", fmt::format("{}", format_version_of(ensemble.spec, variational))},
                     {"drift_version", version()},
                     {"spec", to_json(ensemble.spec)},
                     {"seed", fmt::format("{}", ensemble.seed)},

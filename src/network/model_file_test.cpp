@@ -157,7 +157,7 @@ TEST(ModelFile, IsRefusedWhenForeign) {
 
 TEST(ModelFile, IsRefusedWhenFromANewerVersion) {
   ChangedModel model;
-  model.metadata()["format_version"] = "3";
+  model.metadata()["format_version"] = "4";
   model.metadata()["drift_version"] = "7.1.0";
   model.metadata()["spec"] = "whatever a newer spec looks like";
   EXPECT_EQ(model.refusal(),

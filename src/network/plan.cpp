@@ -42,8 +42,8 @@ class Layout {
  private:
   [[noreturn]] void refuse(const std::string& name) const {
     throw UsageError(fmt::format(
-        "the network is too large: with {} a member needs more than 32 GiB; lower features ({}), bottleneck ({}) or the layers",
-        name, spec_.features, spec_.bottleneck));
+        "the network is too large: with {} a member needs more than 32 GiB; lower features ({}), {} ({}) or the layers", name,
+        spec_.features, spec_.dense ? "width" : "bottleneck", spec_.dense ? spec_.dense->width : spec_.bottleneck));
   }
 
   const NetworkSpec& spec_;
@@ -67,9 +67,11 @@ const char* chain_name(ChainId chain) {
     case ChainId::temporal:
       return "temporal";
     case ChainId::joint:
+      return "joint";
+    case ChainId::dense:
       break;
   }
-  return "joint";
+  return "dense";
 }
 
 class PlanBuilder {
@@ -79,13 +81,12 @@ class PlanBuilder {
   Plan build() {
     plan_.spec = spec_;
     plan_.coordinates = spec_.coordinates();
-    for (const ChainId chain : {ChainId::spatial, ChainId::temporal, ChainId::joint}) add_hyperparameters(chain);
-    map_coordinates();
-    for (const ChainId chain : {ChainId::spatial, ChainId::temporal, ChainId::joint}) {
-      for (int position = 0; position < spec_of(chain).layers; ++position) add_layer(chain, position);
+    if (spec_.dense) {
+      add_dense_network(*spec_.dense);
+    } else {
+      add_chains();
     }
-    add_head();
-    plan_.hyper = parameters_.add("hyper", {plan_.hyperparameters.size()});
+    plan_.hyper = plan_.hyperparameters.empty() ? parameters_.size() : parameters_.add("hyper", {plan_.hyperparameters.size()});
     plan_.fixed_size = fixed_.size();
     plan_.parameter_size = parameters_.size();
     plan_.fixed_tensors = fixed_.take_tensors();
@@ -94,6 +95,69 @@ class PlanBuilder {
   }
 
  private:
+  void add_chains() {
+    for (const ChainId chain : {ChainId::spatial, ChainId::temporal, ChainId::joint}) add_hyperparameters(chain);
+    map_coordinates();
+    for (const ChainId chain : {ChainId::spatial, ChainId::temporal, ChainId::joint}) {
+      for (int position = 0; position < spec_of(chain).layers; ++position) add_layer(chain, position);
+    }
+    add_head();
+  }
+
+  void add_dense_network(const DenseSpec& dense) {
+    plan_.unit_vector = on_sphere();
+    plan_.coordinate_lengthscale.assign(static_cast<std::size_t>(plan_.coordinates), kNone);
+    if (dense.input == DenseInput::fourier) add_fourier_hyperparameters();
+    for (int position = 0; position <= dense.layers; ++position) add_dense_layer(dense, position);
+  }
+
+  // One lengthscale for each coordinate or for all spatial ones, one for time, one amplitude.
+  void add_fourier_hyperparameters() {
+    const bool space = spec_.spatial.layers > 0;
+    if (space) {
+      const int first = static_cast<int>(plan_.hyperparameters.size());
+      const std::vector<double>& lengthscales = spec_.spatial.lengthscales;
+      for (std::size_t i = 0; i < lengthscales.size(); ++i) {
+        add_hyperparameter(fmt::format("spatial.lengthscale.{}", i), lengthscales[i], true);
+      }
+      for (int i = 0; i < spec_.space_coordinates; ++i) {
+        plan_.coordinate_lengthscale[static_cast<std::size_t>(i)] = first + (lengthscales.size() == 1 ? 0 : i);
+      }
+    }
+    if (spec_.temporal.layers > 0) {
+      plan_.coordinate_lengthscale.back() = add_hyperparameter("temporal.lengthscale.0", spec_.temporal.lengthscales[0], true);
+    }
+    hyper_of(ChainId::spatial).amplitude = add_hyperparameter("spatial.amplitude", spec_.spatial.amplitude, false);
+  }
+
+  void add_dense_layer(const DenseSpec& dense, int position) {
+    const bool first = position == 0, last = position == dense.layers;
+    LayerPlan layer = {};
+    layer.name = fmt::format("dense.{}", position);
+    layer.chain = ChainId::dense;
+    layer.position = position;
+    layer.amplitude = layer.sphere_amplitude = layer.sphere_lengthscale = layer.hidden_lengthscale = kNone;
+    layer.covariance = layer.sphere_covariance = spec_.spatial.covariance;
+    if (first) {
+      const bool fourier = dense.input == DenseInput::fourier;
+      layer.kind = fourier ? FeatureKind::random : FeatureKind::coordinates;
+      layer.coordinates = plan_.coordinates;
+      layer.features = fourier ? spec_.features : plan_.coordinates;
+      layer.amplitude = hyper_of(ChainId::spatial).amplitude;
+    } else {
+      const bool sine = dense.activation == Activation::sine;
+      layer.kind = sine ? FeatureKind::sine : FeatureKind::relu;
+      layer.hidden = layer.features = dense.width;
+      if (sine) layer.omega = position == 1 ? dense.omega : dense.hidden_omega;
+    }
+    layer.outputs = last ? spec_.outputs : dense.width;
+    layer.next = last ? kOutput : position + 1;
+    layer.bias = dense.bias;
+    layer.divisor = 1.0;
+    add_tensors(layer);
+    plan_.layers.push_back(std::move(layer));
+  }
+
   const ChainSpec& spec_of(ChainId chain) const {
     return chain == ChainId::spatial ? spec_.spatial : chain == ChainId::temporal ? spec_.temporal : spec_.joint;
   }
@@ -192,10 +256,17 @@ class PlanBuilder {
   }
 
   void add_tensors(LayerPlan& layer) {
-    const std::size_t features = static_cast<std::size_t>(layer.features);
     const auto add = [&](Layout& layout, const char* what, std::vector<std::size_t> shape) {
       return layout.add(fmt::format("{}.{}", layer.name, what), std::move(shape));
     };
+    const auto rows = [](int count) { return static_cast<std::size_t>(count); };
+    if (layer.kind == FeatureKind::random) add_fixed(layer, add);
+    layer.bottleneck = add(parameters_, "bottleneck", {rows(layer.matrix_rows()), rows(layer.outputs)});
+  }
+
+  // What random features are drawn as.
+  void add_fixed(LayerPlan& layer, const auto& add) {
+    const std::size_t features = static_cast<std::size_t>(layer.features);
     const auto rows = [](int count) { return static_cast<std::size_t>(count); };
     if (layer.structured) {
       const std::size_t n = hadamard_size(rows(layer.hidden));
@@ -213,7 +284,6 @@ class PlanBuilder {
       layer.degrees = add(fixed_, "degrees", {features});
       layer.poles = add(fixed_, "poles", {3, features});
     }
-    layer.bottleneck = add(parameters_, "bottleneck", {features, rows(layer.outputs)});
   }
 
   void add_layer(ChainId chain, int position) {
@@ -221,9 +291,11 @@ class PlanBuilder {
     layer.name = fmt::format("{}.{}", chain_name(chain), position);
     layer.chain = chain;
     layer.position = position;
+    layer.kind = FeatureKind::random;
     layer.hidden = hidden_entries(chain, position);
     layer.structured = layer.hidden > 0 && spec_.frequencies == Frequencies::structured;
     layer.features = spec_.features;
+    layer.divisor = std::sqrt(static_cast<double>(spec_.features));
     layer.covariance = layer.hidden > 0 ? spec_of(chain).hidden_covariance : spec_of(chain).covariance;
     layer.sphere_covariance = spec_.spatial.covariance;
     connect_coordinates(layer);

@@ -15,8 +15,24 @@ namespace drift {
 //   phase   = u . hidden_frequencies + x~ . coordinate_frequencies + phases            (in turns: 1 is a full circle)
 //   feature = amplitude sqrt(2) cos(2 pi phase) + sphere_amplitude sqrt(2 n + 1) P_n(s . pole)    (either part may be absent)
 //   output  = feature . bottleneck / sqrt(features)
+//
+// A dense network (NetworkSpec::dense) is one chain of layers of the same kind, "features, then a trained matrix", with simpler
+// features, no division and a bias. Its first layer has the features
+//   feature = x                                  (kind coordinates: as they are; on the sphere the unit vector, then time)
+// or, with Fourier inputs, the cosines above of all coordinates (kind random, hidden = 0, sphere = false); every later one, with
+// z the output of the layer before, hidden = features = width,
+//   feature = max(z, 0)                          (kind relu; its slope at z = 0 is 0)
+//   feature = sin(omega z)                       (kind sine)
+// and each of them
+//   output  = feature . W + b,   W the first `features` rows of the bottleneck and b its last one.
+// Dropout leaves out features, neither coordinates nor b. Variational weights are W's and b's: the output's variance is
+// feature^2 . S_W^2 + S_b^2. Weight decay is on both. Muon takes W of the layers between the first and the last, Adam the rest
+// (train/update_groups.h).
 
-enum class ChainId { spatial, temporal, joint };
+enum class ChainId { spatial, temporal, joint, dense };
+
+// What a layer's features are.
+enum class FeatureKind { random, coordinates, relu, sine };
 
 inline constexpr int kNone = -1;    // no such hyperparameter
 inline constexpr int kHead = -2;    // the output goes to the linear head
@@ -41,14 +57,18 @@ struct LayerPlan {
   std::string name;  // "spatial.0"
   ChainId chain;
   int position;  // in its chain; 0 is the first
+  FeatureKind kind;
 
   int hidden;            // entries from the bottlenecks before it; 0 in a chain's first layer
   int first_coordinate;  // the Euclidean coordinates it sees: [first_coordinate, first_coordinate + coordinates)
   int coordinates;
+  double omega;     // of kind sine
   bool structured;  // hidden frequencies as signs and lengths (features/structured.h), not as a matrix
   bool sphere;      // sees the unit vector in coordinates 0..2 through spherical features
   int features;
   int outputs;
+  bool bias;                     // the bottleneck has one row more, which is added to the output
+  double divisor;                // output = feature . bottleneck / divisor: sqrt(features), or 1 in a dense network
   Covariance covariance;         // of the planar part
   Covariance sphere_covariance;  // of the spherical part
 
@@ -64,7 +84,7 @@ struct LayerPlan {
   std::size_t degrees;                 // [features], whole numbers
   std::size_t poles;                   // [3, features], unit columns
   // Offset into Member::parameters.
-  std::size_t bottleneck;  // [features, outputs]
+  std::size_t bottleneck;  // [features, outputs], or [features + 1, outputs] with bias
 
   // Indices into Plan::hyperparameters, kNone where the part is absent.
   int amplitude;           // of the planar part
@@ -72,18 +92,21 @@ struct LayerPlan {
   int sphere_lengthscale;  // radians
   int hidden_lengthscale;
 
-  bool planar() const { return hidden > 0 || coordinates > 0; }
+  bool planar() const { return kind == FeatureKind::random && (hidden > 0 || coordinates > 0); }  // has cosine features
+  bool activation() const { return kind == FeatureKind::relu || kind == FeatureKind::sine; }
+  int matrix_rows() const { return features + (bias ? 1 : 0); }
 };
 
 struct Plan {
   NetworkSpec spec;
-  int coordinates;                // of an observation
+  int coordinates;   // of an observation
+  bool unit_vector;  // a dense network takes the unit vector's entries 0..2 as plain coordinates: gradients are made tangent
   std::vector<LayerPlan> layers;  // every layer after those that feed it
   bool has_head;
   int head_inputs;
-  std::size_t head;   // offset into Member::parameters: [head_inputs, outputs]
-  double head_scale;  // f = head_scale * (inputs . head)
-  std::vector<Hyperparameter> hyperparameters;
+  std::size_t head;                             // offset into Member::parameters: [head_inputs, outputs]
+  double head_scale;                            // f = head_scale * (inputs . head)
+  std::vector<Hyperparameter> hyperparameters;  // none in a dense network of coordinates
   std::size_t hyper;                        // offset into Member::parameters: the logarithms of the multipliers, zero when drawn
   std::vector<int> coordinate_lengthscale;  // [coordinates] index of each one's lengthscale, kNone for a unit vector's entries
 

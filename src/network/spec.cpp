@@ -15,6 +15,8 @@ constexpr int kMaxBottleneck = 100'000;
 constexpr int kMaxStructured = 2048;  // two chains' bottlenecks side by side fill the longest transform
 constexpr int kMaxOutputs = 10'000;
 constexpr int kMaxSpaceCoordinates = 1000;
+constexpr int kMaxDenseCoordinates = 10'000;  // a neural process puts its code beside them
+constexpr int kMaxWidth = 100'000;
 constexpr int kMaxDegree = 10'000;
 
 // Lengthscales, amplitudes and the head's scale stay where their squares and quotients are ordinary float32 numbers.
@@ -55,6 +57,16 @@ void check_chain(const std::string& name, const ChainSpec& chain) {
   check_range(name + ".hidden_amplitude", chain.hidden_amplitude, kSmallest, kLargest);
 }
 
+void check_dense(const NetworkSpec& spec, const DenseSpec& dense) {
+  check_range("dense.layers", dense.layers, 1, kMaxLayers);
+  check_range("dense.width", dense.width, 1, kMaxWidth);
+  check_range("dense.omega", dense.omega, kSmallest, kLargest);
+  check_range("dense.hidden_omega", dense.hidden_omega, kSmallest, kLargest);
+  check_range("spatial.layers", spec.spatial.layers, 0, 1);  // presence of coordinates
+  check_range("temporal.layers", spec.temporal.layers, 0, 1);
+  check_range("joint.layers", spec.joint.layers, 0, 0);
+}
+
 void check_space(const NetworkSpec& spec) {
   const std::vector<double>& lengthscales = spec.spatial.lengthscales;
   if (spec.space == Space::sphere) {
@@ -65,13 +77,13 @@ void check_space(const NetworkSpec& spec) {
       throw UsageError(
           fmt::format("spatial.lengthscales has {} entries but the sphere has one lengthscale", lengthscales.size()));
     }
-    if (lengthscales[0] > std::numbers::pi) {
+    if (lengthscales[0] > std::numbers::pi && !spec.dense) {
       throw UsageError(
           fmt::format("spatial.lengthscales[0] is {} but on the sphere must be at most pi: radians of arc", lengthscales[0]));
     }
     return;
   }
-  check_range("space_coordinates", spec.space_coordinates, 1, kMaxSpaceCoordinates);
+  check_range("space_coordinates", spec.space_coordinates, 1, spec.dense ? kMaxDenseCoordinates : kMaxSpaceCoordinates);
   if (lengthscales.size() != 1 && lengthscales.size() != static_cast<std::size_t>(spec.space_coordinates)) {
     throw UsageError(
         fmt::format("spatial.lengthscales has {} entries but space_coordinates is {}: give one, or one for each coordinate",
@@ -101,6 +113,7 @@ void check(const NetworkSpec& spec) {
   check_chain("spatial", spec.spatial);
   check_chain("temporal", spec.temporal);
   check_chain("joint", spec.joint);
+  if (spec.dense) check_dense(spec, *spec.dense);
   check_chains_fit(spec);
   check_range("features", spec.features, 1, kMaxFeatures);
   check_range("bottleneck", spec.bottleneck, 1, kMaxBottleneck);
@@ -125,6 +138,20 @@ NetworkSpec default_spec(Space space, int space_coordinates, bool time) {
   spec.spatial.layers = sphere ? 3 : 4;
   spec.spatial.lengthscales = {sphere ? 0.05 : 0.1};
   spec.temporal.layers = time ? 1 : 0;
+  check(spec);
+  return spec;
+}
+
+NetworkSpec dense_spec(Space space, int space_coordinates, bool time, const DenseSpec& dense) {
+  NetworkSpec spec;
+  spec.space = space;
+  spec.space_coordinates = space_coordinates;
+  spec.spatial.layers = 1;
+  spec.spatial.covariance.family = Family::squared_exponential;
+  spec.temporal.layers = time ? 1 : 0;
+  spec.features = dense.width;
+  spec.frequencies = Frequencies::independent;
+  spec.dense = dense;
   check(spec);
   return spec;
 }

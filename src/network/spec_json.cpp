@@ -1,4 +1,5 @@
-// A network spec as JSON. The keys are the fields' names; enums are words.
+// A network spec as JSON. The keys are the fields' names; enums are words. Only dense networks have the key "dense", so that
+// what was written before there were any is still read, and the others are still written so.
 
 #include "core/json_fields.h"
 #include "drift/network_spec.h"
@@ -18,6 +19,15 @@ constexpr auto enum_words(Frequencies) {
   return std::array{EnumWord<Frequencies>{"independent", Frequencies::independent},
                     EnumWord<Frequencies>{"orthogonal", Frequencies::orthogonal},
                     EnumWord<Frequencies>{"structured", Frequencies::structured}};
+}
+
+constexpr auto enum_words(Activation) {
+  return std::array{EnumWord<Activation>{"relu", Activation::relu}, EnumWord<Activation>{"sine", Activation::sine}};
+}
+
+constexpr auto enum_words(DenseInput) {
+  return std::array{EnumWord<DenseInput>{"coordinates", DenseInput::coordinates},
+                    EnumWord<DenseInput>{"fourier", DenseInput::fourier}};
 }
 
 template <class Self>
@@ -57,13 +67,57 @@ void visit_fields(Self& self, auto&& field) {
   field("sphere_max_degree", self.sphere_max_degree);
 }
 
+template <class Self>
+requires ConstOrNot<Self, DenseSpec>
+void visit_fields(Self& self, auto&& field) {
+  field("layers", self.layers);
+  field("width", self.width);
+  field("activation", self.activation);
+  field("omega", self.omega);
+  field("hidden_omega", self.hidden_omega);
+  field("input", self.input);
+  field("bias", self.bias);
+}
+
+// A spec whose `dense` is there, as one object.
+struct DenseNetwork {
+  NetworkSpec spec;
+  DenseSpec dense;
+};
+
+template <class Self>
+requires ConstOrNot<Self, DenseNetwork>
+void visit_fields(Self& self, auto&& field) {
+  visit_fields(self.spec, field);
+  field("dense", self.dense);
+}
+
+namespace {
+
+// Whether the text has the key at its top; the reader will find what is wrong with it otherwise.
+bool has_dense(const std::string& text) {
+  if (text.find("\"dense\"") == std::string::npos) return false;
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  return json.is_object() && json.contains("dense");
+}
+
+}  // namespace
+
 std::string to_json(const NetworkSpec& spec) {
   check(spec);  // JSON has no word for NaN: what could not be read back is not written
-  return write_json(spec).dump();
+  return (spec.dense ? write_json(DenseNetwork{spec, *spec.dense}) : write_json(spec)).dump();
 }
 
 NetworkSpec network_spec_from_json(const std::string& text) {
-  NetworkSpec spec = JsonReader("network spec").parse<NetworkSpec>(text);
+  const JsonReader reader("network spec");
+  NetworkSpec spec;
+  if (has_dense(text)) {
+    DenseNetwork network = reader.parse<DenseNetwork>(text);
+    spec = std::move(network.spec);
+    spec.dense = network.dense;
+  } else {
+    spec = reader.parse<NetworkSpec>(text);
+  }
   check(spec);
   return spec;
 }

@@ -3,32 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <fstream>
-#include <iterator>
-#include <span>
 
-#include "core/atomic_file.h"
-#include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/nearest_name.h"
 #include "output/gmt.h"
 #include "output/plot_figure.h"
 #include "output/plot_source.h"
 #include "output/plot_text.h"
+#include "output/plot_words.h"
 
 namespace drift {
 namespace {
 
-constexpr std::size_t kLongName = 48;                      // letters
 constexpr double kTwoPanelsCm = 17.0, kOnePanelCm = 12.0;  // a page's width between its margins, and most of it
-
-std::string format_of(const std::filesystem::path& picture) {
-  std::string extension = picture.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) { return std::tolower(c); });
-  return extension.empty() ? "" : extension.substr(1);
-}
 
 void check(const std::filesystem::path& picture, const PlotOptions& options) {
   check_picture_name(picture);
@@ -42,11 +30,7 @@ void check(const std::filesystem::path& picture, const PlotOptions& options) {
     throw UsageError(fmt::format("observations to draw: {} longitudes and {} latitudes but {} values", o.lon_deg.size(),
                                  o.lat_deg.size(), o.size()));
   }
-  std::error_code ignored;
-  const std::filesystem::path folder = picture.has_parent_path() ? picture.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder, ignored)) {
-    throw Error(fmt::format("cannot write {}: there is no folder {}", picture.string(), folder.string()));
-  }
+  check_picture_folder(picture);
 }
 
 // Names of the colour maps that GMT has.
@@ -69,24 +53,6 @@ void check_colours(const GmtSession& gmt, const PlotScale& scale) {
   const std::vector<std::string_view> names(known.begin(), known.end());
   throw UsageError(fmt::format("GMT has no colours '{}'; did you mean '{}'? ('_r' at the end turns them round)", scale.colours,
                                nearest_name(scale.colours, names)));
-}
-
-std::string shown_name(const VariableInfo& info) {
-  std::string name = info.long_name.empty() ? info.standard_name.empty() ? info.name : info.standard_name : info.long_name;
-  if (name == info.standard_name) std::replace(name.begin(), name.end(), '_', ' ');
-  if (name.size() > 1 && name != info.name) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  return gmt_text(name);
-}
-
-std::string with_unit(const std::string& name, const std::string& unit) {
-  const std::string shown = gmt_unit(unit);
-  return shown.empty() ? name : fmt::format("{} [{}]", name, shown);
-}
-
-// A name that is a sentence stands in the title; beside the colours the variable's own is enough.
-std::string bar_label(const VariableInfo& info) {
-  const std::string name = shown_name(info);
-  return with_unit(name.size() > kLongName ? gmt_text(info.name) : name, info.unit);
 }
 
 PlotPanel mean_panel(const GmtSession& gmt, const PlotSource& source, const PlotRaster& raster, const PlotOptions& options) {
@@ -120,44 +86,12 @@ PlotPanel sd_panel(const GmtSession& gmt, const PlotSource& source, const PlotRa
   return panel;
 }
 
-// "2020-03-01T06:00:00Z" as "2020-03-01 06:00 UTC"; dates and plain numbers as they are.
-std::string shown_time(std::string time) {
-  double days = 0.0;
-  if (time.size() != 20 || !parse_iso_time(time, days)) return gmt_text(time);
-  time[10] = ' ';
-  const std::size_t length = time.substr(16, 3) == ":00" ? 16 : 19;
-  return fmt::format("{} UTC", time.substr(0, length));
-}
-
-std::string title_of(const PlotSource& source, const PlotOptions& options, bool sd_alone) {
-  if (!options.title.empty()) return gmt_text(options.title);
-  const std::string name = shown_name(source.info) + (sd_alone ? ": standard deviation" : "");
-  return source.time.empty() ? name : name + ", " + shown_time(source.time);
-}
-
-void publish(const std::filesystem::path& drawn, const std::filesystem::path& picture) {
-  std::ifstream file(drawn, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(file), {});
-  AtomicFile out(picture);
-  out.write(std::as_bytes(std::span(bytes)));
-  out.commit();
-}
-
 }  // namespace
-
-void check_picture_name(const std::filesystem::path& picture) {
-  const std::string format = format_of(picture);
-  if (format != "png" && format != "pdf") {
-    throw UsageError(fmt::format("{}: a picture is .png or .pdf, not '{}'", picture.string(), picture.extension().string()));
-  }
-}
 
 PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::path& picture, const PlotOptions& options) {
   check(picture, options);
   const GmtSession gmt("drift plot draws");
-  if (find_program("gs").empty()) {
-    throw Error("GMT makes PNG and PDF files with Ghostscript, which is not installed: apt-get install ghostscript");
-  }
+  check_ghostscript();
   const PlotSource source = read_plot_source(map, options);
   const PlotRegion region = region_with_values(source, map.string());
   const PlotRaster raster = make_raster(source, region);
@@ -186,8 +120,8 @@ PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::pat
     figure.panels[0].title.clear();
     if (options.width_cm == 0.0) figure.width_cm = kOnePanelCm;
   }
-  figure.title = title_of(source, options, raster.mean.empty());
-  publish(draw_figure(gmt, figure, format_of(picture)), picture);
+  figure.title = figure_title(source, options.title, raster.mean.empty());
+  publish_picture(draw_figure(gmt, figure, picture_format(picture)), picture);
   return report;
 }
 

@@ -39,14 +39,18 @@ constexpr std::size_t kFewObservations = 500;  // that are drawn as larger dots 
 constexpr double kLine = 0.42;                 // of text
 
 struct Layout {
+  std::size_t columns, rows;
   double map_width, map_height, gap;
+  double row_height;       // from one row's maps to the next one's
   std::string projection;  // -J
   double beside;           // the map: room for the numbers of a plane's y
   double below;            // the map: room for labels, before the colour bar
   double above;            // the map: before the panel's title
 
   double bar_width() const { return std::max(0.8 * map_width, std::min(3.0, map_width + 0.5 * gap)); }
-  double left(std::size_t panel) const { return kOrigin + static_cast<double>(panel) * (map_width + gap); }
+  double left(std::size_t panel) const { return kOrigin + static_cast<double>(panel % columns) * (map_width + gap); }
+  double bottom(std::size_t panel) const { return kOrigin + static_cast<double>(rows - 1 - panel / columns) * row_height; }
+  double width() const { return left(columns - 1) + map_width - kOrigin; }
 };
 
 double lower_space(PlotShape shape) {
@@ -86,7 +90,9 @@ double width_of_numbers(const PlotRegion& region) {
 Layout lay_out(const GmtSession& gmt, const PlotFigure& figure) {
   Layout layout = {};
   const PlotView& view = figure.view;
-  const auto count = static_cast<double>(figure.panels.size());
+  layout.columns = figure.columns > 0 ? std::min(figure.columns, figure.panels.size()) : figure.panels.size();
+  layout.rows = (figure.panels.size() + layout.columns - 1) / layout.columns;
+  const auto count = static_cast<double>(layout.columns);
   layout.gap = view.shape == PlotShape::polar ? 1.25 : view.shape == PlotShape::global ? 0.6 : 1.35;
   if (view.shape == PlotShape::plane) {
     layout.beside = width_of_numbers(view.region);
@@ -106,6 +112,7 @@ Layout lay_out(const GmtSession& gmt, const PlotFigure& figure) {
   }
   layout.below = lower_space(view.shape);
   layout.above = view.shape == PlotShape::polar ? 0.58 : view.shape == PlotShape::fan ? 0.22 : 0.18;
+  layout.row_height = layout.map_height + layout.above + kLine + layout.below;
   return layout;
 }
 
@@ -132,13 +139,25 @@ std::vector<std::string> frame_arguments(const PlotView& view, const Layout& lay
   }
 }
 
+// Points at the ends of a bar beyond which there are values.
+std::string bar_ends(const PlotScale& scale) {
+  const std::string ends = std::string(scale.below ? "b" : "") + (scale.above ? "f" : "");
+  return ends.empty() ? "" : "+e" + ends;
+}
+
+std::string bar_labels(const PlotScale& scale, double width_cm) {
+  const std::vector<Tick> ticks = nice_ticks(scale.low, scale.high, width_cm < 5.0 ? 4 : 7);
+  if (ticks.size() < 2) return "-Baf";
+  return fmt::format("-Bxa{:.6g}", ticks[1].value - ticks[0].value);
+}
+
 // Draws one panel; every call of GMT says where its map is.
 class PanelPainter {
  public:
   PanelPainter(const GmtSession& gmt, const PlotFigure& figure, const Layout& layout, std::size_t index)
       : gmt_(gmt), figure_(figure), layout_(layout), panel_(figure.panels[index]), index_(index) {
     place_ = {region_argument(figure.view.region), layout.projection, fmt::format("-Xa{}c", layout.left(index)),
-              fmt::format("-Ya{}c", kOrigin)};
+              fmt::format("-Ya{}c", layout.bottom(index))};
     palette_ = fmt::format("colours{}.cpt", index);
   }
 
@@ -154,9 +173,11 @@ class PanelPainter {
     frame.insert(frame.begin(), "basemap");
     run(frame);
     if (figure_.view.shape == PlotShape::polar) label_polar_parallels();
-    if (figure_.view.shape == PlotShape::global && index_ == 0) label_global_parallels();
+    if (figure_.view.shape == PlotShape::global && index_ % layout_.columns == 0) label_global_parallels();
+    if (figure_.one_bar) return;
     run({"colorbar", "-C" + palette_,
-         fmt::format("-DJBC+w{}c/{}c+o0/{}c+h{}", layout_.bar_width(), kBarHeight, layout_.below, bar_ends()), bar_labels()});
+         fmt::format("-DJBC+w{}c/{}c+o0/{}c+h{}", layout_.bar_width(), kBarHeight, layout_.below, bar_ends(panel_.scale)),
+         bar_labels(panel_.scale, layout_.bar_width())});
   }
 
  private:
@@ -234,17 +255,6 @@ class PanelPainter {
 
   double upright() const { return std::stod(figure_.view.projection.substr(3)); }
 
-  std::string bar_ends() const {
-    const std::string ends = std::string(panel_.scale.below ? "b" : "") + (panel_.scale.above ? "f" : "");
-    return ends.empty() ? "" : "+e" + ends;
-  }
-
-  std::string bar_labels() const {
-    const std::vector<Tick> ticks = nice_ticks(panel_.scale.low, panel_.scale.high, layout_.bar_width() < 5.0 ? 4 : 7);
-    if (ticks.size() < 2) return "-Baf";
-    return fmt::format("-Bxa{:.6g}", ticks[1].value - ticks[0].value);
-  }
-
   const GmtSession& gmt_;
   const PlotFigure& figure_;
   const Layout& layout_;
@@ -271,25 +281,40 @@ void write_texts(const GmtSession& gmt, const PlotFigure& figure, const Layout& 
                        double angle = 0.0) {
     if (!text.empty()) texts += fmt::format("{} {} {} {} {} {}\n", x, y, angle, font, place, text);
   };
-  const double top = kOrigin + layout.map_height + layout.above;
   bool heads = false;
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
     const double middle = layout.left(i) + 0.5 * layout.map_width;
     heads = heads || !figure.panels[i].title.empty();
     const std::string& label = figure.panels[i].bar_label;
-    add(middle, top, "9p,Helvetica,black", "BC", figure.panels[i].title);
-    add(middle, kOrigin - layout.below - kBarHeight - 0.52,
-        fitting_font(8.0, "Helvetica", label, layout.map_width + 0.7 * layout.gap), "TC", label);
+    const std::string& title = figure.panels[i].title;
+    add(middle, layout.bottom(i) + layout.map_height + layout.above,
+        fitting_font(9.0, "Helvetica", title, layout.map_width + 0.7 * layout.gap), "BC", title);
+    if (!figure.one_bar)
+      add(middle, kOrigin - layout.below - kBarHeight - 0.52,
+          fitting_font(8.0, "Helvetica", label, layout.map_width + 0.7 * layout.gap), "TC", label);
     if (figure.view.shape != PlotShape::plane) continue;
-    add(middle, kOrigin - 0.48, "8p,Helvetica,black", "TC", figure.x_label);
-    if (i == 0)
-      add(layout.left(i) - layout.beside, kOrigin + 0.5 * layout.map_height, "8p,Helvetica,black", "BC", figure.y_label, 90.0);
+    add(middle, layout.bottom(i) - 0.48, "8p,Helvetica,black", "TC", figure.x_label);
+    if (i % layout.columns == 0)
+      add(layout.left(i) - layout.beside, layout.bottom(i) + 0.5 * layout.map_height, "8p,Helvetica,black", "BC", figure.y_label,
+          90.0);
   }
-  const double width = layout.left(figure.panels.size() - 1) + layout.map_width - kOrigin;
+  const double width = layout.width(), top = layout.bottom(0) + layout.map_height + layout.above;
+  if (figure.one_bar)
+    add(kOrigin + 0.5 * width, kOrigin - layout.below - kBarHeight - 0.52, "8p,Helvetica,black", "TC",
+        figure.panels[0].bar_label);
   add(kOrigin + 0.5 * width, top + (heads ? 1.25 * kLine : 0.05), fitting_font(10.0, "Helvetica-Bold", figure.title, width + 0.8),
       "BC", figure.title);
   if (texts.empty()) return;
   gmt.run({"text", "-R0/100/0/100", "-Jx1c", "-Xa0c", "-Ya0c", "-F+a+f+j", "-N"}, texts);
+}
+
+// Below the last row, in the middle.
+void draw_one_bar(const GmtSession& gmt, const PlotFigure& figure, const Layout& layout) {
+  const double width = std::min(10.0, 0.7 * layout.width());
+  gmt.run({"colorbar", "-R0/100/0/100", "-Jx1c", "-Xa0c", "-Ya0c", "-Ccolours0.cpt",
+           fmt::format("-Dx{}c/{}c+w{}c/{}c+h+jTC{}", kOrigin + 0.5 * layout.width(), kOrigin - layout.below, width, kBarHeight,
+                       bar_ends(figure.panels[0].scale)),
+           bar_labels(figure.panels[0].scale, width)});
 }
 
 }  // namespace
@@ -299,6 +324,7 @@ std::filesystem::path draw_figure(const GmtSession& gmt, const PlotFigure& figur
   const Layout layout = lay_out(gmt, figure);
   gmt.run({"begin", "picture", format, fmt::format("A+m0.12c,E{}", figure.dpi)});
   for (std::size_t i = 0; i < figure.panels.size(); ++i) PanelPainter(gmt, figure, layout, i).draw();
+  if (figure.one_bar) draw_one_bar(gmt, figure, layout);
   write_texts(gmt, figure, layout);
   gmt.run({"end"});
   std::filesystem::path picture = gmt.folder() / ("picture." + format);

@@ -26,6 +26,8 @@ struct PlotFigure {
   PlotView view;
   const PlotRaster* raster = nullptr;
   std::vector<PlotPanel> panels;  // side by side
+  std::size_t columns = 0;        // of them, in as many rows as it takes; 0: all in one row
+  bool one_bar = false;           // a single colour bar below all of them, the first panel's
   std::string title;
   std::string x_label, y_label;  // plane
   double width_cm = 17.0;

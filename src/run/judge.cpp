@@ -15,13 +15,12 @@ namespace {
 constexpr std::size_t kBlock = 65536;            // observations predicted at a time
 constexpr std::size_t kEnoughToCalibrate = 100;  // observations that calibrate, at least
 
-// A density needs some spread.
-double least_sd(const FieldModel& model) { return 1e-9 * model.domain.value.sd; }
-
-std::vector<double> total_sds(const FieldModel& model, const Forecast& forecast) {
+// At least a little: a density needs some spread.
+std::vector<double> total_sds(const Domain& domain, const Forecast& forecast) {
+  const double least = 1e-9 * domain.value.sd;
   std::vector<double> sd;
   for (std::size_t i = 0; i < forecast.sd_epistemic.size(); ++i) {
-    sd.push_back(std::max(total_sd(forecast.sd_epistemic[i], forecast.noise_sd[i]), least_sd(model)));
+    sd.push_back(std::max(total_sd(forecast.sd_epistemic[i], forecast.noise_sd[i]), least));
   }
   return sd;
 }
@@ -60,8 +59,8 @@ Split halves(const FitPlan& plan, const Observations& observations) {
   return split;
 }
 
-void calibrate_spread(const UncertaintySettings& wanted, FieldModel& model, Forecast& forecast) {
-  const bool sigmas = wanted.noise == "sigma";
+// sigmas: each observation's noise is its own, and stays.
+void calibrate_spread(const UncertaintySettings& wanted, bool sigmas, FieldInfo& info, Forecast& forecast) {
   const bool scaling = wanted.calibrate != "none" && !forecast.sd_epistemic.empty();
   double scale = 1.0, noise = wanted.noise_sd.value_or(sigmas ? 0.0 : estimate_noise(forecast));
   // Scale and noise share the residuals between them: each is fitted with the other held, until neither moves.
@@ -79,15 +78,33 @@ void calibrate_spread(const UncertaintySettings& wanted, FieldModel& model, Fore
     std::fill(forecast.noise_sd.begin(), forecast.noise_sd.end(), noise);
   }
   for (double& sd : forecast.sd_epistemic) sd *= scale;
-  model.info.noise_sd = noise;
-  model.info.spread_scale = scale;
+  info.noise_sd = noise;
+  info.spread_scale = scale;
 }
 
-void calibrate_intervals(FieldModel& model, const Forecast& forecast) {
-  const ConformalCalibration fitted = fit_conformal(forecast.y, forecast.mean, total_sds(model, forecast));
+void calibrate_intervals(const Domain& domain, FieldInfo& info, const Forecast& forecast) {
+  const ConformalCalibration fitted = fit_conformal(forecast.y, forecast.mean, total_sds(domain, forecast));
   for (std::size_t i = 0; i < fitted.factors.size(); ++i) {
-    model.info.conformal.at(i) = std::isfinite(fitted.factors.at(i)) ? fitted.factors.at(i) : -1.0;
+    info.conformal.at(i) = std::isfinite(fitted.factors.at(i)) ? fitted.factors.at(i) : -1.0;
   }
+}
+
+Scores score_with(const Domain& domain, const FieldInfo& info, const Forecast& forecast) {
+  const std::vector<double> sd = total_sds(domain, forecast);
+  Scores scores = score_forecast(forecast.y, forecast.mean, sd);
+  if (!info.is_conformal() || sd.empty()) return scores;
+  for (std::size_t level = 0; level < scores.intervals.size(); ++level) {
+    const double factor = info.conformal.at(level);
+    if (factor < 0.0) continue;
+    double inside = 0.0, width = 0.0;
+    for (std::size_t i = 0; i < sd.size(); ++i) {
+      inside += std::abs(forecast.y[i] - forecast.mean[i]) <= factor * sd[i] ? 1.0 : 0.0;
+      width += 2.0 * factor * sd[i];
+    }
+    const auto count = static_cast<double>(sd.size());
+    scores.intervals[level] = {scores.intervals[level].level, inside / count, width / count};
+  }
+  return scores;
 }
 
 }  // namespace
@@ -133,37 +150,32 @@ double estimate_noise(const Forecast& forecast, double spread_scale) {
   return 0.5 * (low + high);
 }
 
-Scores score(const FieldModel& model, const Forecast& forecast) {
-  const std::vector<double> sd = total_sds(model, forecast);
-  Scores scores = score_forecast(forecast.y, forecast.mean, sd);
-  if (!model.info.is_conformal() || sd.empty()) return scores;
-  for (std::size_t level = 0; level < scores.intervals.size(); ++level) {
-    const double factor = model.info.conformal.at(level);
-    if (factor < 0.0) continue;
-    double inside = 0.0, width = 0.0;
-    for (std::size_t i = 0; i < sd.size(); ++i) {
-      inside += std::abs(forecast.y[i] - forecast.mean[i]) <= factor * sd[i] ? 1.0 : 0.0;
-      width += 2.0 * factor * sd[i];
-    }
-    const auto count = static_cast<double>(sd.size());
-    scores.intervals[level] = {scores.intervals[level].level, inside / count, width / count};
-  }
-  return scores;
+Scores score(const FieldModel& model, const Forecast& forecast) { return score_with(model.domain, model.info, forecast); }
+
+Judgement judge(const FitPlan& plan, const Observations& observations, const Forecaster& forecaster, FieldInfo& info,
+                bool own_noise) {
+  UncertaintySettings steps = plan.settings.uncertainty;
+  const bool held_out = !plan.split.held_out.empty();
+  if (!held_out) steps.calibrate = "none";  // residuals of what was trained on say nothing of the spread
+  const bool sigmas = steps.noise == "sigma" || (own_noise && steps.calibrate == "none" && !steps.noise_sd);
+  const Split parts = held_out ? halves(plan, observations) : Split{some_training_rows(plan.split), {}};
+  Forecast calibration = forecaster(parts.training);
+  calibrate_spread(steps, sigmas, info, calibration);
+  if (steps.calibrate == "conformal" && !calibration.sd_epistemic.empty()) calibrate_intervals(plan.domain, info, calibration);
+  if (!held_out) return {};
+  return {.calibrated_on = parts.training == parts.held_out ? 0 : parts.training.size(),
+          .held_out = score_with(plan.domain, info, forecaster(parts.held_out))};
 }
 
 void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result) {
-  const UncertaintySettings& wanted = plan.settings.uncertainty;
-  const Observations& observations = reading.observations;
-  const bool held_out = !plan.split.held_out.empty(), sigmas = wanted.noise == "sigma";
-  const Split parts = held_out ? halves(plan, observations) : Split{some_training_rows(plan.split), {}};
-  Forecast calibration = forecast(engine, result.model, observations, parts.training, sigmas);
-  UncertaintySettings steps = wanted;
-  if (!held_out) steps.calibrate = "none";  // residuals of what was trained on say nothing of the spread
-  calibrate_spread(steps, result.model, calibration);
-  if (steps.calibrate == "conformal" && !calibration.sd_epistemic.empty()) calibrate_intervals(result.model, calibration);
-  if (!held_out) return;
-  result.calibrated_on = parts.training == parts.held_out ? 0 : parts.training.size();
-  result.held_out = score(result.model, forecast(engine, result.model, observations, parts.held_out, sigmas));
+  const bool sigmas = plan.settings.uncertainty.noise == "sigma";
+  const auto forecaster = [&](std::span<const std::size_t> rows) {
+    return forecast(engine, result.model, reading.observations, rows, sigmas);
+  };
+  const Judgement judgement = judge(plan, reading.observations, forecaster, result.model.info);
+  if (!judgement.held_out) return;
+  result.calibrated_on = judgement.calibrated_on;
+  result.held_out = judgement.held_out;
   result.model.scores = to_json(*result.held_out);
 }
 

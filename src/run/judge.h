@@ -1,8 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "drift/fit.h"
@@ -30,5 +31,15 @@ Scores score(const FieldModel& model, const Forecast& forecast);
 // Settles noise, spread_scale and conformal factors of the model, and scores it on what is left. Held-out observations are halved
 // (by whole groups, as the split was made): one half calibrates, the other scores, so that the scores are those of fresh data.
 void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result);
+
+// The same for any method. Forecasts are made with the noise and the spread_scale that info has at that moment.
+struct Judgement {
+  std::size_t calibrated_on = 0;   // held-out observations that settled noise and spread, and nothing else
+  std::optional<Scores> held_out;  // none: nothing was held out
+};
+using Forecaster = std::function<Forecast(std::span<const std::size_t> rows)>;
+// own_noise: forecasts bring each observation's noise, and it stays where nothing is to be calibrated.
+Judgement judge(const FitPlan& plan, const Observations& observations, const Forecaster& forecaster, FieldInfo& info,
+                bool own_noise = false);
 
 }  // namespace drift

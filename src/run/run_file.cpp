@@ -210,6 +210,11 @@ RunSettings read_run_file(const std::filesystem::path& path) {
   const std::filesystem::path folder = path.parent_path();
   for (std::string& pattern : settings.data.files) anchor(pattern, folder);
   anchor(settings.output.model, folder);
+  anchor(settings.compare.folder, folder);
+  if (settings.compare.grid.ends_with(".nc") && !settings.compare.grid.starts_with("file:"))
+    anchor(settings.compare.grid, folder);
+  // A word is one of the truths that are no file.
+  if (settings.compare.truth.find_first_of("./") != std::string::npos) anchor(settings.compare.truth, folder);
   return settings;
 }
 

@@ -138,8 +138,21 @@ void visit_settings(Self& s, Visitor&& visit) {
   visit("tune", "parallel", s.tune.parallel, whole("--parallel", "Trials side by side", 1, 1024));
   visit("tune", "study", s.tune.study, text("--study", "The search's file; it resumes where it is there already"));
 
+  visit("compare", "methods", s.compare.methods,
+        text("--method", "A method with its settings, as nngp or nngp:neighbours=64; all: every one; none: one of each family"));
+  visit("compare", "seeds", s.compare.seeds, whole("--seeds", "Fits of each method, with this many seeds", 1, 1000));
+  visit("compare", "truth", s.compare.truth,
+        text("--truth", "Noise-free truth to score against: synthetic[:SEED], geoid, or a gridded file, FILE.nc[:VARIABLE]"));
+  visit("compare", "grid", s.compare.grid, text("--grid", "Grid of the maps, as drift predict has them"));
+  visit("compare", "map_time", s.compare.map_time,
+        text("--map-time", "Time of the maps (ISO 8601, or a number); none: the middle of the observations' times"));
+  visit("compare", "folder", s.compare.folder, text("--folder", "Where the results go; fits that are there are not repeated"));
+
   visit("output", "model", s.output.model, text("--out", "The model's file (safetensors)"));
 }
+
+// The time in days, or the number it is, of the setting [table] key. Throws UsageError.
+double time_setting(const char* table, const char* key, const std::string& text);
 
 // The rule's sentence about a number or word that does not fit; empty when it does.
 std::string misfit(const SettingRule& rule, double number, bool whole);

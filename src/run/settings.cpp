@@ -90,16 +90,15 @@ std::string fallback_text(const Field& field) {
   }
 }
 
-// The time in days, or the number it is.
-double time_limit(const char* key, const std::string& text) {
+}  // namespace
+
+double time_setting(const char* table, const char* key, const std::string& text) {
   double days = 0.0;
   if (parse_iso_time(text, days)) return days;
   if (const auto number = as_number(text)) return *number;
   throw UsageError(
-      fmt::format("[data] {} is \"{}\"; it must be a time such as 2020-03-01 or 2020-03-01T06:00, or a number", key, text));
+      fmt::format("[{}] {} is \"{}\"; it must be a time such as 2020-03-01 or 2020-03-01T06:00, or a number", table, key, text));
 }
-
-}  // namespace
 
 std::string misfit(const SettingRule& rule, double number, bool whole) {
   if (whole && number != std::floor(number)) return "must be a whole number";
@@ -157,8 +156,8 @@ ReadOptions read_options(const RunSettings& settings) {
   options.threads = settings.threads;
   if (!data.from.empty() || !data.to.empty()) {
     constexpr double kEver = std::numeric_limits<double>::infinity();
-    options.time =
-        Range{data.from.empty() ? -kEver : time_limit("from", data.from), data.to.empty() ? kEver : time_limit("to", data.to)};
+    options.time = Range{data.from.empty() ? -kEver : time_setting("data", "from", data.from),
+                         data.to.empty() ? kEver : time_setting("data", "to", data.to)};
     if (options.time->low > options.time->high) {
       throw UsageError(fmt::format("[data] from {} is later than to {}", data.from, data.to));
     }

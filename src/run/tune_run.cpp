@@ -267,7 +267,7 @@ TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::file
   result.study = optimise(
       trials.space(),
       [&](const Point& point, double share, std::uint64_t seed) { return trials(point, share, seed, control.stop); }, search,
-      options, path);
+      options, path.empty() ? std::nullopt : std::optional(path));
   result.alpha = wanted.alpha.value_or(choose_alpha(result.study));
   result.best = best_for(result.study, result.alpha);
   result.settings = plan.settings;

@@ -8,8 +8,15 @@ namespace drift {
 std::vector<MatrixPlace> trained_matrices(const Plan& plan) {
   const auto size = [](int count) { return static_cast<std::size_t>(count); };
   std::vector<MatrixPlace> places;
-  for (const LayerPlan& layer : plan.layers) places.push_back({layer.bottleneck, size(layer.features), size(layer.outputs)});
-  if (plan.has_head) places.push_back({plan.head, size(plan.head_inputs), size(plan.spec.outputs)});
+  for (const LayerPlan& layer : plan.layers) {
+    places.push_back({.offset = layer.bottleneck,
+                      .rows = size(layer.matrix_rows()),
+                      .cols = size(layer.outputs),
+                      .droppable = layer.kind == FeatureKind::coordinates ? 0 : size(layer.features)});
+  }
+  if (plan.has_head) {
+    places.push_back({plan.head, size(plan.head_inputs), size(plan.spec.outputs), size(plan.head_inputs)});
+  }
   return places;
 }
 

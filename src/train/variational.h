@@ -24,8 +24,9 @@ namespace drift {
 // A trained matrix in Member::parameters.
 struct MatrixPlace {
   std::size_t offset;
-  std::size_t rows;
+  std::size_t rows;  // with the bias
   std::size_t cols;
+  std::size_t droppable;  // the first of the rows, whose inputs dropout may leave out: not coordinates, not a bias
 
   std::size_t size() const { return rows * cols; }
 };

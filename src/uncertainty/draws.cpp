@@ -61,7 +61,7 @@ Ensemble dropout_draws(const Ensemble& ensemble, double rate, std::size_t draws_
   const auto kept = static_cast<float>(1.0 / (1.0 - rate));
   return make_draws(ensemble, draws_a_member, seed, first_draw,
                     [&](const Member&, const MatrixPlace& place, RandomStream& random, std::vector<float>& parameters) {
-                      for (std::size_t row = 0; row < place.rows; ++row) {
+                      for (std::size_t row = 0; row < place.droppable; ++row) {
                         const float factor = random.uniform() < rate ? 0.0F : kept;
                         float* weights = parameters.data() + place.offset + row * place.cols;
                         for (std::size_t col = 0; col < place.cols; ++col) weights[col] *= factor;

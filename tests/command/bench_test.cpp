@@ -67,6 +67,28 @@ TEST(BenchPredict, ReportsPointsAndPointsTimesMembers) {
               1e-6 * report["member_points_per_s"].get<double>());
 }
 
+TEST(BenchBaselines, ReportsEachPartBesideTheMachine) {
+  const nlohmann::json report = report_of(
+      "bench baselines --observations 3000 --points 500 --neighbours 16 --inducing 30 --batch 64 --steps 5 --experts 9 "
+      "--observations-each 60");
+  EXPECT_GT(report["gemm_gflops"].get<double>(), 0.0);
+  EXPECT_EQ(report["threads"], 2);
+  EXPECT_NEAR(report["nngp"]["observations"].get<double>(), 3000.0, 30.0);
+  EXPECT_NEAR(report["nngp"]["points_per_s"].get<double>(), 500.0 / report["nngp"]["predict_s"].get<double>(),
+              1e-6 * report["nngp"]["points_per_s"].get<double>());
+  EXPECT_EQ(report["svgp"]["inducing"], 30);
+  EXPECT_TRUE(report["svgp"].contains("step_ms"));
+  EXPECT_GT(report["experts"]["fit_s"].get<double>(), 0.0);
+  EXPECT_GT(report["experts"]["experts"].get<double>(), 1.0) << "as many as there were, not as were asked for";
+  for (const char* network : {"mlp", "siren"}) EXPECT_GT(report[network]["fraction_of_gemm"].get<double>(), 0.0) << network;
+}
+
+TEST(BenchBaselines, DoesWhatIsAskedForAlone) {
+  const nlohmann::json report = report_of("bench baselines --only neural");
+  EXPECT_TRUE(report.contains("siren"));
+  EXPECT_FALSE(report.contains("nngp"));
+}
+
 TEST(Bench, TellsPeopleTheSame) {
   const FinishedRun run = run_command(std::string("bench predict --points 500 --members 1") + kQuick);
   EXPECT_EQ(run.status, 0) << run.err;

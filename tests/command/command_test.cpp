@@ -16,7 +16,8 @@ TEST(Command, PrintsItsVersion) {
 TEST(Command, ExplainsEveryVerbInItsHelp) {
   const FinishedRun run = run_command("--help");
   EXPECT_EQ(run.status, 0);
-  for (const char* verb : {"demo", "inspect", "simulate", "fit", "tune", "predict", "score", "plot", "bench", "completion"}) {
+  for (const char* verb :
+       {"demo", "inspect", "simulate", "fit", "tune", "predict", "score", "compare", "plot", "bench", "completion"}) {
     EXPECT_TRUE(contains(run.out, verb)) << run.out;
     const FinishedRun help = run_command(std::string(verb) + " --help");
     EXPECT_EQ(help.status, 0) << verb;

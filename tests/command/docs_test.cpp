@@ -47,7 +47,9 @@ TEST_P(VerbPage, ExamplesRun) {
 TEST_P(VerbPage, NamesEveryOption) {
   const std::string text = read_file(page("verbs/" + GetParam() + ".md"));
   std::string help = run_command(GetParam() + " --help").out;
-  if (GetParam() == "bench") help += run_command("bench train --help").out + run_command("bench predict --help").out;
+  if (GetParam() == "bench") {
+    for (const char* verb : {"train", "predict", "baselines"}) help += run_command(std::string("bench ") + verb + " --help").out;
+  }
   const std::regex option("\n  (?:-h,)?(--[a-z][a-z-]*)");
   for (std::sregex_iterator i(help.begin(), help.end(), option), end; i != end; ++i) {
     const std::string name = (*i)[1];
@@ -57,8 +59,8 @@ TEST_P(VerbPage, NamesEveryOption) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, VerbPage,
-                         testing::Values("demo", "inspect", "simulate", "fit", "tune", "predict", "score", "plot", "bench",
-                                         "completion"),
+                         testing::Values("demo", "inspect", "simulate", "fit", "tune", "predict", "score", "compare", "plot",
+                                         "bench", "completion"),
                          [](const auto& verb) { return verb.param; });
 
 TEST(RunFilePage, NamesEverySettingWithItsFlagAndHelp) {

@@ -53,17 +53,50 @@ class BackwardPass {
   void layer(std::size_t index) {
     const LayerPlan& layer = plan_.layers[index];
     const MatrixView<Real> out_gradient = ws_.destination_gradient(layer, rows_);
-    const auto matrix = matrix_of(network_, index, MatrixView<Real>(ws_.feature(index), rows_, at(layer.features), ws_.stride_));
+    const auto matrix = matrix_of(network_, index, ws_.features(index, rows_));
     matrix_gradient(matrix, out_gradient);
     if (!ws_.wants_feature_gradient(layer)) return;
+    if (layer.kind == FeatureKind::coordinates) return input_gradient(matrix, out_gradient, ws_.scaled_gradient_.data());
+    if (layer.activation()) return activation(index, matrix, out_gradient);
     input_gradient(matrix, out_gradient, ws_.feature_gradient_.data());
     double sphere_share = 0;
     if (layer.sphere) sphere_share = sphere(index);
-    if (ws_.wanted_.hyper && layer.planar()) {
+    if (ws_.wanted_.hyper && layer.chain == ChainId::dense) {
+      hyper_[at(layer.amplitude)] += feature_share(matrix);
+    } else if (ws_.wanted_.hyper && layer.planar()) {
       // Outputs are proportional to the amplitudes of their features: dL / d log(sigma) = sum output * d output.
       hyper_[at(layer.amplitude)] += dot<Real>(ws_.destination(layer, rows_), out_gradient) - sphere_share;
     }
     if (layer.planar()) planar(index);
+  }
+
+  void activation(std::size_t index, const TrainedMatrix<Real>& matrix, MatrixView<const Real> out_gradient) {
+    const MatrixView<Real> feature = matrix.input;
+    Real* z_gradient = ws_.layers_[index].input_gradient.data();
+    input_gradient(matrix, out_gradient, z_gradient);
+    if (plan_.layers[index].kind == FeatureKind::relu) {
+      relu_gradient(rows_, feature.cols, feature.stride, feature.data, z_gradient);
+    } else {
+      multiply(rows_, feature.cols, feature.stride, ws_.slope(index), z_gradient);
+    }
+  }
+
+  // sum feature * d feature, the features being as they were before dropout.
+  double feature_share(const TrainedMatrix<Real>& matrix) {
+    const MatrixView<Real> feature = matrix.input;
+    const Real* mask = ws_.dropped_ ? ws_.matrices_[matrix.index].mask.data() : nullptr;
+    double sum = 0;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      for (std::size_t i = row * feature.stride; i < row * feature.stride + feature.cols; ++i) {
+        const double term = static_cast<double>(feature.data[i]) * static_cast<double>(ws_.feature_gradient_[i]);
+        if (mask == nullptr) {
+          sum += term;
+        } else if (mask[i] != 0) {
+          sum += term / static_cast<double>(mask[i]);
+        }
+      }
+    }
+    return sum;
   }
 
   // dL / d matrix, and dL / d S^2 where it is variational; leaves dL / d (the output's variance) in ws_.variance_.
@@ -79,10 +112,18 @@ class BackwardPass {
     }
     if (gradient_ == nullptr) return;
     product_gradient(matrix, matrix.input.data, matrix.scale, out_gradient, gradient_ + matrix.offset);
+    bias_gradient(matrix, out_gradient, gradient_);
     if (!ws_.drawn_) return;
+    const MatrixView<const Real> by_variance(variance_gradient, rows_, out_gradient.cols);
     square(matrix.input, ws_.squares_.data());
-    product_gradient(matrix, ws_.squares_.data(), 1, {variance_gradient, rows_, out_gradient.cols},
-                     gradient_ + plan_.parameter_size + matrix.offset);
+    product_gradient(matrix, ws_.squares_.data(), 1, by_variance, gradient_ + plan_.parameter_size + matrix.offset);
+    bias_gradient(matrix, by_variance, gradient_ + plan_.parameter_size);
+  }
+
+  void bias_gradient(const TrainedMatrix<Real>& matrix, MatrixView<const Real> out_gradient, Real* gradient) {
+    if (!matrix.bias) return;
+    column_sums(rows_, out_gradient.cols, out_gradient.stride, out_gradient.data, beta_ != 0,
+                gradient + matrix.bias_offset(out_gradient.cols));
   }
 
   // result [inputs, outputs] (+)= scale input^T . out_gradient
@@ -106,17 +147,19 @@ class BackwardPass {
   void input_gradient(const TrainedMatrix<Real>& matrix, MatrixView<const Real> out_gradient, Real* result) {
     const std::size_t inputs = matrix.input.cols, stride = matrix.input.stride;
     const auto back = [&](MatrixView<const Real> gradient, const Real* weights, Real scale, Real* to) {
-      gemm(Gemm<Real>{.transpose_b = Transpose::yes,
-                      .m = rows_,
-                      .n = inputs,
-                      .k = gradient.cols,
-                      .alpha = scale,
-                      .a = gradient.data,
-                      .lda = gradient.stride,
-                      .b = weights + matrix.offset,
-                      .ldb = gradient.cols,
-                      .c = to,
-                      .ldc = stride});
+      const Gemm<Real> product{.transpose_b = Transpose::yes,
+                               .m = rows_,
+                               .n = inputs,
+                               .k = gradient.cols,
+                               .alpha = scale,
+                               .a = gradient.data,
+                               .lda = gradient.stride,
+                               .b = weights + matrix.offset,
+                               .ldb = gradient.cols,
+                               .c = to,
+                               .ldc = stride};
+      if (ws_.panel_.empty()) return gemm(product);
+      by_panels(product);
     };
     back(out_gradient, network_.parameters, matrix.scale, result);
     if (ws_.drawn_) {
@@ -126,7 +169,24 @@ class BackwardPass {
         for (std::size_t i = row * stride; i < row * stride + inputs; ++i) result[i] += 2 * matrix.input.data[i] * share[i];
       }
     }
-    if (ws_.dropped_) multiply(rows_, inputs, stride, ws_.matrices_[matrix.index].mask.data(), result);
+    if (ws_.dropped_ && matrix.may_drop) multiply(rows_, inputs, stride, ws_.matrices_[matrix.index].mask.data(), result);
+  }
+
+  // The same product, the matrix's rows being copied a panel at a time to where they lie an odd number of cache lines apart.
+  void by_panels(Gemm<Real> product) {
+    const std::size_t inputs = product.n;
+    const Real* weights = product.b;
+    Real* out = product.c;
+    product.b = ws_.panel_.data();
+    product.ldb = ws_.stride_;
+    for (std::size_t first = 0; first < inputs; first += kPanelRows) {
+      product.n = std::min(kPanelRows, inputs - first);
+      for (std::size_t row = 0; row < product.n; ++row) {
+        std::copy_n(weights + (first + row) * product.k, product.k, ws_.panel_.data() + row * ws_.stride_);
+      }
+      product.c = out + first;
+      gemm(product);
+    }
   }
 
   // The spherical share of a layer: gradients along the sphere and of its own hyperparameters. Returns sum feature * d feature.
@@ -205,7 +265,18 @@ class BackwardPass {
         const int lengthscale = plan_.coordinate_lengthscale[i];
         if (lengthscale != kNone) hyper_[at(lengthscale)] -= static_cast<double>(ws_.scaled_[row * count + i]) * gradient;
       }
+      if (plan_.unit_vector) make_tangent(&ws_.coordinates_[row * count], &ws_.coordinate_gradient_[row * count]);
     }
+  }
+
+  // Takes out the share of the gradient along the unit vector s.
+  static void make_tangent(const Real* s, Real* gradient) {
+    Real radial = 0, squared_length = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      radial += s[i] * gradient[i];
+      squared_length += s[i] * s[i];
+    }
+    for (std::size_t i = 0; i < 3; ++i) gradient[i] -= radial / squared_length * s[i];
   }
 
   const Network<Real>& network_;

@@ -27,10 +27,14 @@ class ForwardPass {
     }
     for (std::size_t index = 0; index < plan_.layers.size(); ++index) {
       const LayerPlan& layer = plan_.layers[index];
-      features(index);
-      const MatrixView<Real> feature(ws_.feature(index), rows_, at(layer.features), ws_.stride_);
-      apply(matrix_of(network_, index, feature), ws_.destination(layer, rows_));
+      if (layer.activation()) {
+        activate(index);
+      } else if (layer.kind == FeatureKind::random) {
+        features(index);
+      }
+      apply(matrix_of(network_, index, ws_.features(index, rows_)), ws_.destination(layer, rows_));
     }
+    if (plan_.layers.back().bias) add_last_bias();
     if (!plan_.has_head) return;
     const MatrixView<Real> seen = ws_.head_seen(rows_);
     if (ws_.dropped_) std::copy_n(ws_.head_input_.data(), rows_ * seen.cols, seen.data);
@@ -74,8 +78,32 @@ class ForwardPass {
     }
   }
 
+  // The bias of the layer's matrix, which is added to its output.
+  const Real* bias_of(const LayerPlan& layer) const {
+    return layer.bias ? network_.parameters + layer.bottleneck + at(layer.features) * at(layer.outputs) : nullptr;
+  }
+
+  void activate(std::size_t index) {
+    const LayerPlan& layer = plan_.layers[index];
+    const ActivationBlock<Real> block{.rows = rows_,
+                                      .cols = at(layer.features),
+                                      .stride = ws_.stride_,
+                                      .bias = bias_of(plan_.layers[index - 1]),
+                                      .feature = ws_.feature(index)};
+    if (layer.kind == FeatureKind::relu) return relu(block);
+    sine(block, static_cast<Real>(layer.omega), ws_.wanted_.backward ? ws_.slope(index) : nullptr);
+  }
+
+  void add_last_bias() {
+    const MatrixView<Real> out = ws_.output(rows_);
+    const Real* bias = bias_of(plan_.layers.back());
+    for (std::size_t row = 0; row < rows_; ++row) {
+      for (std::size_t col = 0; col < out.cols; ++col) out(row, col) += bias[col];
+    }
+  }
+
   void apply(const TrainedMatrix<Real>& matrix, MatrixView<Real> out) {
-    if (ws_.dropped_) drop(matrix);
+    if (ws_.dropped_ && matrix.may_drop) drop(matrix);
     gemm(Gemm<Real>{.m = rows_,
                     .n = out.cols,
                     .k = matrix.input.cols,
@@ -97,7 +125,8 @@ class ForwardPass {
     multiply(rows_, input.cols, input.stride, mask, input.data);
   }
 
-  // out += scale sd eps, sd^2 = input^2 . S^2; keeps d out / d sd^2 = scale eps / (2 sd).
+  // out += scale sd eps, sd^2 = input^2 . S^2 (+ the bias's own, whose scale is 1 as its matrix's); keeps d out / d sd^2 = scale
+  // eps / (2 sd).
   void add_noise(const TrainedMatrix<Real>& matrix, MatrixView<Real> out) {
     const MatrixView<Real> input = matrix.input;
     square(input, ws_.squares_.data());
@@ -111,6 +140,12 @@ class ForwardPass {
                     .ldb = out.cols,
                     .c = variance,
                     .ldc = out.cols});
+    if (matrix.bias) {
+      const Real* own = network_.variances + matrix.bias_offset(out.cols);
+      for (std::size_t row = 0; row < rows_; ++row) {
+        for (std::size_t col = 0; col < out.cols; ++col) variance[row * out.cols + col] += own[col];
+      }
+    }
     const MatrixView<Real> spread(ws_.matrices_[matrix.index].spread.data(), rows_, out.cols);
     noise_->numbers.template normal<Real>(matrix.index, noise_->first_row, spread);
     for (std::size_t row = 0; row < rows_; ++row) {

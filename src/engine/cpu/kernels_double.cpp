@@ -149,6 +149,42 @@ void legendre_gradient(const LegendreBlock<double>& block, const double* feature
   }
 }
 
+void relu(const ActivationBlock<double>& block) {
+  for (std::size_t row = 0; row < block.rows; ++row) {
+    double* z = block.feature + row * block.stride;
+    for (std::size_t col = 0; col < block.cols; ++col) {
+      if (block.bias != nullptr) z[col] += block.bias[col];
+      if (z[col] < 0) z[col] = 0;
+    }
+  }
+}
+
+void sine(const ActivationBlock<double>& block, double omega, double* slope) {
+  for (std::size_t row = 0; row < block.rows; ++row) {
+    for (std::size_t col = 0; col < block.cols; ++col) {
+      const std::size_t at = row * block.stride + col;
+      const double angle = omega * (block.feature[at] + (block.bias == nullptr ? 0.0 : block.bias[col]));
+      block.feature[at] = std::sin(angle);
+      if (slope != nullptr) slope[at] = omega * std::cos(angle);
+    }
+  }
+}
+
+void relu_gradient(std::size_t rows, std::size_t cols, std::size_t stride, const double* feature, double* target) {
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t i = row * stride; i < row * stride + cols; ++i) {
+      if (!(feature[i] > 0)) target[i] = 0;
+    }
+  }
+}
+
+void column_sums(std::size_t rows, std::size_t cols, std::size_t stride, const double* from, bool accumulate, double* sums) {
+  if (!accumulate) std::fill_n(sums, cols, 0.0);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t col = 0; col < cols; ++col) sums[col] += from[row * stride + col];
+  }
+}
+
 void multiply(std::size_t rows, std::size_t cols, std::size_t stride, const double* factor, double* target) {
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t col = 0; col < cols; ++col) target[row * stride + col] *= factor[row * stride + col];

@@ -15,29 +15,6 @@
 namespace drift::cpu {
 namespace {
 
-std::vector<UpdateGroup> update_groups(const Plan& plan, const Recipe& recipe, bool variational) {
-  std::vector<UpdateGroup> groups;
-  const auto add = [&](UpdateGroup::Rule rule, std::size_t offset, std::size_t rows, std::size_t cols) {
-    groups.push_back({.rule = rule, .offset = offset, .size = rows * cols, .rows = rows});
-  };
-  for (const LayerPlan& layer : plan.layers) {
-    const bool is_head = layer.next == kOutput;
-    const auto rule = recipe.optimiser == Optimiser::muon && !is_head ? UpdateGroup::Rule::muon : UpdateGroup::Rule::adam;
-    add(rule, layer.bottleneck, static_cast<std::size_t>(layer.features), static_cast<std::size_t>(layer.outputs));
-  }
-  if (plan.has_head) {
-    add(UpdateGroup::Rule::adam, plan.head, static_cast<std::size_t>(plan.head_inputs),
-        static_cast<std::size_t>(plan.spec.outputs));
-  }
-  if (recipe.train_lengthscales || recipe.train_amplitudes) {
-    add(UpdateGroup::Rule::hyper, plan.hyper, plan.hyperparameters.size(), 1);
-  }
-  if (variational) {
-    for (const MatrixPlace& place : trained_matrices(plan)) add(UpdateGroup::Rule::log_sd, place.offset, place.rows, place.cols);
-  }
-  return groups;
-}
-
 AdamStep adam_settings(const Recipe& recipe, double rate, std::uint64_t step, float decay) {
   const double t = static_cast<double>(step + 1);
   return {.rate = static_cast<float>(rate),
@@ -158,7 +135,7 @@ void MemberTrainer::update_tensor(const Task& task, const GradientSlot& slot, Sc
       sum_slices(slices, job_.decay, weights, gradient);
       Muon& muon =
           scratch.muon.try_emplace({group.rows, group.size / group.rows}, group.rows, group.size / group.rows).first->second;
-      muon.step({.rate = static_cast<float>(factor * job_.recipe.muon_rate),
+      muon.step({.rate = static_cast<float>(factor * job_.recipe.muon_rate * group.muon_factor),
                  .momentum = static_cast<float>(job_.recipe.muon_momentum),
                  .iterations = job_.recipe.muon_iterations},
                 gradient, weights, moment1);

@@ -13,6 +13,7 @@
 #include "engine/cpu/step_scheduler.h"
 #include "engine/scales.h"
 #include "train/batches.h"
+#include "train/update_groups.h"
 
 namespace drift::cpu {
 
@@ -21,15 +22,6 @@ namespace drift::cpu {
 inline constexpr std::size_t kBlockRows = 256;
 // A batch's gradient is summed from at most this many slices, in their order: fixed, so that results do not depend on threads.
 inline constexpr std::size_t kMaxSlices = 8;
-
-// One tensor of the parameters and how it is updated.
-struct UpdateGroup {
-  enum class Rule { adam, muon, hyper, log_sd };
-  Rule rule;
-  std::size_t offset;  // into the parameters, or into the log sds
-  std::size_t size;
-  std::size_t rows;  // of the matrix, for Muon
-};
 
 // What the members of one run share.
 struct TrainingJob {

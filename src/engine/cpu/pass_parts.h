@@ -10,18 +10,29 @@ namespace drift::cpu {
 
 inline std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-// A trained matrix as a pass meets it: output = scale (input . matrix).
+// A trained matrix as a pass meets it: output = scale (input . matrix) + bias.
 template <class Real>
 struct TrainedMatrix {
   std::size_t index;   // of its layer; the head's comes after the layers'
   std::size_t offset;  // into the parameters
   Real scale;
   MatrixView<Real> input;  // [rows, inputs]
+  bool bias = false;       // the matrix has one row more
+  bool may_drop = true;    // dropout takes features, not coordinates
+
+  // Of the bias, into the parameters.
+  std::size_t bias_offset(std::size_t outputs) const { return offset + input.cols * outputs; }
 };
 
 template <class Real>
 TrainedMatrix<Real> matrix_of(const Network<Real>& network, std::size_t layer, MatrixView<Real> input) {
-  return {layer, network.plan.layers[layer].bottleneck, static_cast<Real>(network.scales.layers[layer].output), input};
+  const LayerPlan& plan = network.plan.layers[layer];
+  return {.index = layer,
+          .offset = plan.bottleneck,
+          .scale = static_cast<Real>(network.scales.layers[layer].output),
+          .input = input,
+          .bias = plan.bias,
+          .may_drop = plan.kind != FeatureKind::coordinates};
 }
 
 template <class Real>

@@ -15,6 +15,12 @@ std::size_t odd_line_stride(std::size_t features) {
   return lines * a_line;
 }
 
+// A dense network whose matrices' rows lie so far apart that few cache sets hold a column.
+template <class Real>
+bool far_apart(const Plan& plan) {
+  return plan.spec.dense && at(plan.spec.dense->width) * sizeof(Real) % 2048 == 0;
+}
+
 }  // namespace
 
 template <class Real>
@@ -32,10 +38,10 @@ Workspace<Real>::Workspace(const Plan& plan, std::size_t max_rows, Wanted wanted
   layers_.resize(plan.layers.size());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const LayerPlan& layer = plan.layers[i];
-    layers_[i].input.resize(max_rows * at(layer.hidden));
-    if (wanted.backward) layers_[i].input_gradient.resize(max_rows * at(layer.hidden));
-    if (i == 0 || wanted.backward) layers_[i].feature.resize(max_rows * stride_);
-    const bool needs_slope = layer.planar() && wants_feature_gradient(layer);
+    layers_[i].input.resize(layer.activation() ? 0 : max_rows * at(layer.hidden));
+    if (wanted.backward) layers_[i].input_gradient.resize(max_rows * (layer.activation() ? stride_ : at(layer.hidden)));
+    if (layer.kind != FeatureKind::coordinates) layers_[feature_place(i)].feature.resize(max_rows * stride_);
+    const bool needs_slope = (layer.planar() || layer.kind == FeatureKind::sine) && wants_feature_gradient(layer);
     if (wanted.backward ? needs_slope : i == 0) layers_[i].slope.resize(max_rows * stride_);
   }
   coordinates_.resize(max_rows * coordinate_count());
@@ -48,6 +54,7 @@ Workspace<Real>::Workspace(const Plan& plan, std::size_t max_rows, Wanted wanted
   head_gradient_.resize(head_input_.size());
   output_gradient_.resize(output_.size());
   feature_gradient_.resize(max_rows * stride_);
+  if (far_apart<Real>(plan)) panel_.resize(kPanelRows * stride_);
   const bool any_sphere =
       std::any_of(plan.layers.begin(), plan.layers.end(), [](const LayerPlan& layer) { return layer.sphere; });
   if (any_sphere && wanted.hyper) sphere_feature_.resize(max_rows * stride_);
@@ -74,15 +81,21 @@ void Workspace<Real>::allocate_noise(std::size_t max_rows) {
 }
 
 template <class Real>
+MatrixView<Real> Workspace<Real>::features(std::size_t layer, std::size_t rows) {
+  if (plan_.layers[layer].kind == FeatureKind::coordinates) return coordinates(rows);
+  return {feature(layer), rows, at(plan_.layers[layer].features), stride_};
+}
+
+template <class Real>
 MatrixView<Real> Workspace<Real>::last_input(std::size_t rows) {
   if (plan_.has_head) return {head_input_.data(), rows, at(plan_.head_inputs)};
-  const std::size_t last = plan_.layers.size() - 1;
-  return {feature(last), rows, at(plan_.layers[last].features), stride_};
+  return features(plan_.layers.size() - 1, rows);
 }
 
 template <class Real>
 MatrixView<Real> Workspace<Real>::destination(const LayerPlan& layer, std::size_t rows) {
   if (layer.next == kOutput) return output(rows);
+  if (layer.chain == ChainId::dense) return {feature(at(layer.next)), rows, at(layer.outputs), stride_};
   AlignedVector<Real>& memory = layer.next == kHead ? head_input_ : layers_[at(layer.next)].input;
   return {memory.data() + layer.next_column, rows, at(layer.outputs), at(plan_.inputs_of(layer.next))};
 }
@@ -90,6 +103,7 @@ MatrixView<Real> Workspace<Real>::destination(const LayerPlan& layer, std::size_
 template <class Real>
 MatrixView<Real> Workspace<Real>::destination_gradient(const LayerPlan& layer, std::size_t rows) {
   if (layer.next == kOutput) return output_gradient(rows);
+  if (layer.chain == ChainId::dense) return {layers_[at(layer.next)].input_gradient.data(), rows, at(layer.outputs), stride_};
   AlignedVector<Real>& memory = layer.next == kHead ? head_gradient_ : layers_[at(layer.next)].input_gradient;
   return {memory.data() + layer.next_column, rows, at(layer.outputs), at(plan_.inputs_of(layer.next))};
 }

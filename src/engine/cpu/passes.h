@@ -23,6 +23,11 @@ namespace drift::cpu {
 //   d phase      = d feature * slope
 //   du           = d phase . hidden_frequencies^T,   dx~ += d phase . coordinate_frequencies^T
 //
+// Dense layers are the same with simpler features: the coordinates, or an activation of the hidden input z = u_next + b, the bias
+// b being added where the activation is taken, in one pass over the block. z becomes the feature in place, and d feature becomes
+// dz:
+//   d b = sum over rows of du_next,   dz = d feature * activation'(z)
+//
 // The head is one more matrix, with the chains' outputs for features. Training may be random in one of two ways:
 //   dropout      feature is multiplied by a mask of 0 and 1 / (1 - rate) before the matrix, d feature by the same mask after it
 //   variational  the weights are N(M, S^2), each on its own (train/variational.h): given the features, the output's entries
@@ -40,6 +45,10 @@ struct Network {
 
   Network(const ScaleResolver& resolver, const Real* fixed, const Real* parameters);
 };
+
+// Rows of a dense matrix that are copied at a time for the product with its transpose. Its rows lie 2^k bytes apart, which slows
+// that product by a third; a copy takes 2 % of it.
+inline constexpr std::size_t kPanelRows = 128;
 
 // What the backward pass is asked for besides the bottlenecks' gradients.
 struct Wanted {
@@ -75,9 +84,9 @@ class Workspace {
   friend class BackwardPass;
 
   struct LayerMemory {
-    AlignedVector<Real> input;           // u [rows, hidden]
-    AlignedVector<Real> input_gradient;  // du
-    AlignedVector<Real> feature;         // [rows, stride]; shared by all layers when there is no backward pass
+    AlignedVector<Real> input;           // u [rows, hidden]; an activation's is its feature
+    AlignedVector<Real> input_gradient;  // du; of an activation [rows, stride]
+    AlignedVector<Real> feature;         // [rows, stride]; shared by layers when there is no backward pass
     AlignedVector<Real> slope;           // [rows, stride], first the hidden share of the phase; likewise
   };
   // What a random pass keeps of a trained matrix for its way back; the head's comes after the layers'.
@@ -87,8 +96,16 @@ class Workspace {
   };
 
   std::size_t coordinate_count() const { return static_cast<std::size_t>(plan_.coordinates); }
-  bool wants_feature_gradient(const LayerPlan& layer) const { return layer.hidden > 0 || wanted_.coordinates || wanted_.hyper; }
-  Real* feature(std::size_t layer) { return layers_[wanted_.backward ? layer : 0].feature.data(); }
+  bool wants_feature_gradient(const LayerPlan& layer) const {
+    return layer.hidden > 0 || wanted_.coordinates || (wanted_.hyper && layer.kind == FeatureKind::random);
+  }
+  // Whose memory holds a layer's features. An activation's come straight from the product with those before: two take turns.
+  std::size_t feature_place(std::size_t layer) const {
+    return wanted_.backward ? layer : plan_.layers[layer].chain == ChainId::dense ? layer % 2 : 0;
+  }
+  Real* feature(std::size_t layer) { return layers_[feature_place(layer)].feature.data(); }
+  // What the layer's matrix is multiplied by.
+  MatrixView<Real> features(std::size_t layer, std::size_t rows);
   Real* slope(std::size_t layer) { return layers_[wanted_.backward ? layer : 0].slope.data(); }
   // Where a layer's output goes (u of the next layer, the head's input or the output), and its gradient comes from.
   MatrixView<Real> destination(const LayerPlan& layer, std::size_t rows);
@@ -118,6 +135,7 @@ class Workspace {
   AlignedVector<Real> output_;
   AlignedVector<Real> output_gradient_;
   AlignedVector<Real> feature_gradient_;  // [rows, stride]
+  AlignedVector<Real> panel_;             // [kPanelRows, stride] of a matrix; empty where it is used as it lies
   AlignedVector<Real> sphere_feature_;    // [rows, stride], the spherical share alone; for hyperparameters
   AlignedVector<Real> squares_;           // [rows, stride], squared inputs of a variational matrix
   AlignedVector<Real> variance_;          // [rows, outputs], of a variational matrix's output; on the way back its gradient

@@ -34,6 +34,16 @@ inline NetworkSpec small(Space space, int spatial, int temporal, int joint) {
   return spec;
 }
 
+inline NetworkSpec small_dense(Space space, bool time, DenseSpec dense) {
+  dense.width = 9;
+  NetworkSpec spec = dense_spec(space, space == Space::plane ? 2 : 3, time, dense);
+  spec.features = 14;
+  spec.spatial.lengthscales = {0.8};
+  spec.spatial.amplitude = 0.9;
+  spec.temporal.lengthscales = {0.7};
+  return spec;
+}
+
 struct Case {
   std::string name;
   NetworkSpec spec;
@@ -69,6 +79,19 @@ inline std::vector<Case> cases() {
   all.push_back({"heat_joint", small(Space::sphere, 2, 1, 1), {LossKind::huber, 0.5}});
   all.back().spec.spatial.covariance.family = Family::squared_exponential;
   all.push_back({"sphere_one_layer", small(Space::sphere, 1, 0, 0)});
+  all.push_back({"relu", small_dense(Space::plane, true, {.layers = 3})});
+  all.push_back({"relu_no_bias", small_dense(Space::plane, false, {.layers = 2, .bias = false}), {LossKind::huber, 0.4}});
+  all.push_back({"relu_sphere", small_dense(Space::sphere, true, {.layers = 1})});
+  all.back().spec.outputs = 2;
+  all.push_back({"fourier_relu", small_dense(Space::plane, true, {.layers = 2, .input = DenseInput::fourier})});
+  all.back().spec.spatial.lengthscales = {0.5, 1.1};
+  all.push_back({"fourier_relu_sphere", small_dense(Space::sphere, true, {.layers = 2, .input = DenseInput::fourier})});
+  const DenseSpec siren = {.layers = 3, .activation = Activation::sine, .omega = 4.0, .hidden_omega = 3.0};
+  all.push_back({"siren", small_dense(Space::plane, true, siren)});
+  all.push_back({"siren_sphere", small_dense(Space::sphere, false, siren)});
+  all.push_back({"fourier_siren_time_only", small_dense(Space::plane, true, siren)});
+  all.back().spec.spatial.layers = 0;
+  all.back().spec.dense->input = DenseInput::fourier;
   return all;
 }
 

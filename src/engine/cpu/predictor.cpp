@@ -147,6 +147,7 @@ void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const 
           for (std::size_t row = 0; row < count; ++row) {
             float* to = inputs.row(first + begin + row);
             for (std::size_t i = 0; i < from.cols; ++i) to[i] = scale * from(row, i);
+            if (plan.layers.back().bias) to[from.cols] = scale;  // the bias's own input is one
           }
         }
       });

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "drift/engine.h"
+#include "drift/matrix_view.h"
+#include "drift/network_spec.h"
+#include "drift/recipe.h"
+
+// What the benches share: how a rate is measured beside the machine's own.
+
+using drift::MatrixView;
+
+struct Measurement {
+  double work_s;  // time of the work counted
+  double rows;    // observations or points times members in that time
+  double gflops;
+  double gemm_gflops;
+  double peak_rss_mib;
+};
+
+struct MeasureOptions {
+  int threads;
+  int matrix_size;  // of the machine's own product
+  double seconds;   // how long to measure, at least
+};
+
+// Random coordinates and values: speed does not depend on them. Coordinates of the sphere are unit vectors.
+struct RandomData {
+  std::size_t rows, columns;
+  std::vector<float> coordinates, values;
+
+  RandomData(const drift::NetworkSpec& spec, std::size_t count);
+  MatrixView<const float> coordinate_view() const { return {coordinates.data(), rows, columns}; }
+  MatrixView<const float> value_view() const { return {values.data(), rows, 1}; }
+};
+
+// Calls work(amount) with amounts that take about half a second each until `seconds` have passed, and adds up both.
+// work returns what it has done, in any unit.
+struct Total {
+  double done;
+  double seconds;
+};
+Total repeat_for(double seconds, const std::function<double(std::size_t amount)>& work);
+
+// Warm-up first, so that the memory the work takes is known before the large matrices take theirs.
+Measurement measure(const MeasureOptions& options, double flops_per_row, const std::function<double(std::size_t amount)>& work);
+
+// Training of an ensemble of this spec on random observations.
+Measurement measure_training(drift::Engine& engine, const MeasureOptions& options, const drift::NetworkSpec& spec,
+                             drift::Recipe recipe, std::size_t members, std::size_t observations);
+
+// drift bench baselines
+void add_bench_baselines(CLI::App& bench);

@@ -1,0 +1,182 @@
+// `drift compare`: methods beside each other on one data set. Every fit is a process of its own, so that its memory, its
+// processor time and its crashes are its own too.
+
+#include "drift/compare.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "child.h"
+#include "commands.h"
+#include "drift/error.h"
+#include "interrupt.h"
+#include "progress.h"
+#include "run_options.h"
+
+namespace {
+
+struct CompareOptions {
+  std::vector<std::string> inputs;
+  bool fresh = false, plan_only = false, json = false, quiet = false, list = false, no_maps = false;
+  std::string one;             // a child: fit this method
+  std::uint64_t one_seed = 1;  // with this seed
+};
+
+void list_methods() {
+  for (const drift::MethodInfo& method : drift::compare_methods()) {
+    fmt::print("{:10} {}: {}\n", method.name, method.title, method.summary);
+    for (const drift::MethodOption& option : method.options)
+      fmt::print("             {:16} {} [{}]\n", option.name, option.help, option.fallback);
+  }
+}
+
+drift::RunSettings settle(const CompareOptions& options, const RunOptions& flags) {
+  drift::RunSettings settings = flags.settings(options.inputs);
+  if (settings.data.files.empty())
+    throw drift::UsageError(
+        "compare needs observations, or a run file that names them: drift compare FILES --value NAME --method nngp --method "
+        "drift");
+  if (settings.compare.folder.empty()) throw drift::UsageError("compare needs a --folder for its results");
+  return settings;
+}
+
+class Compare {
+ public:
+  Compare(const CompareOptions& options, drift::RunSettings settings) : options_(options), settings_(std::move(settings)) {}
+
+  void run() {
+    const drift::Reading reading = drift::read_observations(settings_.data.files, drift::read_options(settings_));
+    const drift::ComparePlan plan = drift::plan_compare(settings_, reading);
+    if (!options_.one.empty()) return fit_one(plan, reading);
+    say(reading_text(reading));
+    for (const std::string& choice : plan.choices) say(choice);
+    if (options_.plan_only) return;
+    run_file_ = drift::save_compare_run(plan);
+    const drift::Comparison comparison = compare_all(plan, reading);
+    drift::write_comparison(plan, comparison);
+    report(plan, comparison);
+  }
+
+ private:
+  void say(const std::string& text) const {
+    if (options_.quiet || options_.json) return;
+    fmt::print("{}\n", text);
+    std::fflush(stdout);
+  }
+
+  // In the child: the result goes to stdout, for the parent to read.
+  void fit_one(const drift::ComparePlan& plan, const drift::Reading& reading) const {
+    end_with_parent();
+    std::unique_ptr<ProgressLine> line;
+    if (!options_.quiet) line = std::make_unique<ProgressLine>(fmt::format("{}, seed {}", options_.one, options_.one_seed));
+    drift::CompareControl control;
+    control.progress = [&](const std::string&, std::uint64_t, double share, const std::string& what) {
+      if (line) line->update(share, 1.0, what);
+    };
+    const auto fit = drift::compare_fit(plan, reading, options_.one, options_.one_seed, control);
+    fmt::print("{}", drift::to_json(*fit));
+  }
+
+  std::optional<drift::ComparedFit> fit_in_child(const std::string& method, std::uint64_t seed,
+                                                 const std::stop_token& stop) const {
+    std::vector<std::string> arguments = {"compare", run_file_.string(), "--one", method, "--one-seed", std::to_string(seed)};
+    if (options_.quiet) arguments.emplace_back("--quiet");
+    const ChildResult child = run_child(arguments, stop);
+    if (child.stopped) return std::nullopt;
+    if (child.status == 0) return drift::compared_fit_from_json(child.out);
+    const std::string why = child.signal == SIGKILL ? "it was killed, perhaps because the machine had no memory left"
+                            : child.signal != 0     ? fmt::format("it crashed (signal {})", child.signal)
+                                                    : fmt::format("it ended with status {}", child.status);
+    return drift::ComparedFit{.method = method, .seed = seed, .failure = why};
+  }
+
+  drift::Comparison compare_all(const drift::ComparePlan& plan, const drift::Reading& reading) const {
+    Interrupt interrupt;
+    drift::CompareControl control;
+    control.stop = interrupt.token();
+    control.fresh = options_.fresh;
+    control.fit = [&](const std::string& method, std::uint64_t seed) { return fit_in_child(method, seed, interrupt.token()); };
+    const std::size_t all = plan.methods.size() * plan.seeds.size();
+    std::size_t count = 0;
+    say("");
+    control.done = [&](const drift::ComparedFit& fit, bool from_file) {
+      const std::string head = fmt::format("{}/{}  {}, seed {}", ++count, all, fit.method, fit.seed);
+      if (!fit.failure.empty())
+        say(fmt::format("{}: failed: {}", head, fit.failure));
+      else
+        say(fmt::format("{}: CRPS {:.4g}, fitted in {}{}", head, fit.measures.at("crps"), clock_text(fit.measures.at("fit_s")),
+                        from_file ? " by an earlier run" : ""));
+    };
+    return drift::compare(plan, reading, control);
+  }
+
+  std::string draw(const drift::ComparePlan& plan, const drift::Comparison& comparison) const {
+    if (options_.no_maps) return "";
+    try {
+      std::string names;
+      for (const std::filesystem::path& picture : drift::draw_comparison(plan, comparison))
+        names += ", " + picture.filename().string();
+      return names;
+    } catch (const drift::Error& error) {
+      say(fmt::format("No pictures: {}", error.what()));
+      return "";
+    }
+  }
+
+  void report(const drift::ComparePlan& plan, const drift::Comparison& comparison) const {
+    const std::string pictures = draw(plan, comparison);
+    const bool coloured = isatty(STDOUT_FILENO) == 1;
+    if (options_.json) {
+      fmt::print("{}", drift::comparison_json(comparison));
+    } else {
+      say("\n" + drift::comparison_text(comparison, coloured));
+      say(fmt::format("{}  table.md, table.csv, table.json, run.toml{}; fits and their maps in fits", plan.folder.string(),
+                      pictures));
+    }
+    if (!comparison.finished) {
+      throw drift::Error(
+          fmt::format("stopped; the fits so far are in {}. The same command goes on from there", plan.folder.string()));
+    }
+    std::size_t worked = 0;
+    for (const drift::ComparedMethod& row : comparison.rows) worked += row.fits;
+    if (worked == 0) throw drift::Error(fmt::format("no method worked; the first said: {}", comparison.rows.front().failure));
+  }
+
+  const CompareOptions& options_;
+  drift::RunSettings settings_;
+  std::filesystem::path run_file_;
+};
+
+}  // namespace
+
+void add_compare(CLI::App& app) {
+  auto options = std::make_shared<CompareOptions>();
+  CLI::App* verb = app.add_subcommand("compare", "Put methods beside each other on the same observations");
+  verb->footer(
+      "drift compare run.toml --method all --seeds 1\ndrift compare FILES --value sla --method drift --method "
+      "nngp:neighbours=64\n"
+      "Stopped, the same command goes on; drift compare --list names the methods and their options.");
+  verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
+  verb->add_flag("--list", options->list, "Name the methods with their options, and stop");
+  auto flags = std::make_shared<RunOptions>(
+      *verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "compare"});
+  verb->add_flag("--no-maps", options->no_maps, "Draw no pictures")->group("Compare");
+  verb->add_flag("--fresh", options->fresh, "Begin anew, whatever the folder holds")->group("Run");
+  verb->add_flag("--plan", options->plan_only, "Say what would be done, and stop")->group("Run");
+  verb->add_flag("--json", options->json, "Print the table as JSON")->group("Run");
+  verb->add_flag("--quiet", options->quiet, "Print errors only")->group("Run");
+  verb->add_option("--one", options->one)->group("");
+  verb->add_option("--one-seed", options->one_seed)->group("");
+  verb->callback([options, flags] {
+    if (options->list)
+      list_methods();
+    else
+      Compare(*options, settle(*options, *flags)).run();
+  });
+}

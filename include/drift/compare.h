@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "drift/fit.h"
+#include "drift/grid.h"
+#include "drift/interpolator.h"
+#include "drift/truth.h"
+
+namespace drift {
+
+// Methods beside each other: one split of one data set, every method fitted and scored on it by the same code, with several
+// seeds.
+
+// The methods that can be compared: drift's own, and those of method_infos().
+const std::vector<MethodInfo>& compare_methods();
+
+// A method by its text, for one fit; plan.settings.seed is the fit's seed, while the plan's split and domain are all fits' own.
+using MethodMaker =
+    std::function<std::unique_ptr<Interpolator>(const std::string& text, const FitPlan& plan, const Reading& reading)>;
+
+// Makes any of compare_methods(). Throws UsageError with the nearest name.
+std::unique_ptr<Interpolator> make_compared_method(const std::string& text, const FitPlan& plan, const Reading& reading);
+
+// A number that a fit is measured by. All fits that worked have the costs; scores may be missing.
+struct CompareMeasure {
+  enum class Kind {
+    score,     // the lower the better
+    coverage,  // the nearer to 0.9 the better
+    cost,      // seconds, bytes: shown, not ranked
+  };
+  std::string name;   // "crps"
+  std::string title;  // "CRPS"
+  std::string help;
+  Kind kind = Kind::score;
+  bool in_table = true;   // of the text and Markdown tables; CSV and JSON have all
+  bool of_truth = false;  // against the noise-free truth
+  bool has_unit = false;  // in the values' unit
+};
+const std::vector<CompareMeasure>& compare_measures();
+
+// What is to be compared, settled.
+struct ComparePlan {
+  FitPlan fit;                       // data's split, domain, and drift's own networks
+  std::vector<std::string> methods;  // texts, as "nngp:neighbours=64"
+  std::vector<std::uint64_t> seeds;  // the first is the run's
+  std::filesystem::path folder;      // of the results; empty: none are kept
+  FieldInfo info;                    // of the field
+  Grid grid;                         // of the maps
+  std::optional<double> map_time;    // days; none: the field has no time
+  std::optional<NamedTruth> truth;   // scored on the grid's points within the observations' extent
+  std::string fingerprint;           // of data, split and calibration
+  std::vector<std::string> choices;  // a sentence each
+  MethodMaker make;
+};
+
+// Settles what the settings leave open. Throws UsageError for unknown methods and options (all texts are tried), for a split
+// that holds nothing out, for a truth that does not fit.
+ComparePlan plan_compare(const RunSettings& settings, const Reading& reading, const MethodMaker& make = make_compared_method);
+
+// One fit of one method.
+struct ComparedFit {
+  std::string method;  // its text
+  std::uint64_t seed = 1;
+  std::string failure = {};                                        // its sentence; empty: it worked
+  std::map<std::string, double> measures = {};                     // by the measures' names
+  std::vector<std::pair<std::string, std::string>> findings = {};  // what the fit found
+};
+std::string to_json(const ComparedFit& fit);
+ComparedFit compared_fit_from_json(const std::string& text);  // throws Error
+
+struct CompareControl {
+  // Share of this fit done. Never from two threads at once.
+  std::function<void(const std::string& method, std::uint64_t seed, double share, const std::string& what)> progress = {};
+  std::function<void(const ComparedFit& fit, bool from_file)> done = {};  // after each fit, failed ones too
+  std::stop_token stop = {};
+  bool fresh = false;  // fit again what the folder already holds
+  // Does one fit; none: compare_fit, in this process. The command runs each in a process of its own, so that a crash, memory and
+  // processor time are that fit's alone. None returned: stopped.
+  std::function<std::optional<ComparedFit>(const std::string& method, std::uint64_t seed)> fit = {};
+};
+
+// One fit in this process, scored; its map is written into the folder for the first seed. Errors of the method are its failure;
+// none: stopped. Peak memory is the whole process's from the fit's beginning on.
+std::optional<ComparedFit> compare_fit(const ComparePlan& plan, const Reading& reading, const std::string& method,
+                                       std::uint64_t seed, const CompareControl& control = {});
+
+struct MeanSd {
+  double mean = 0.0;
+  double sd = 0.0;  // between seeds; 0 for one
+  int rank = 0;     // 1, 2, 3 among the methods; 0: none of these, or not ranked
+};
+struct ComparedMethod {
+  std::string method;  // its text
+  std::string title;
+  std::size_t fits = 0;   // that worked
+  std::size_t seeds = 0;  // asked for
+  std::map<std::string, MeanSd> measures = {};
+  std::string failure = {};                                        // the first sentence of those that failed
+  std::vector<std::pair<std::string, std::string>> findings = {};  // of the first seed
+};
+
+struct Comparison {
+  bool finished = false;  // false: stopped; rows hold what was done
+  std::string variable = {}, unit = {};
+  std::size_t training = 0, held_out = 0;  // observations
+  std::string split = {};                  // in words
+  std::string calibrate = {};              // the setting
+  bool has_truth = false;
+  int threads = 0;
+  std::vector<ComparedMethod> rows = {};  // in the order of the methods
+};
+
+// Every method with every seed, the first seed of all methods first. A fit that failed is reported in its row and tried again by
+// the next run; one that worked is kept as a file in the plan's folder and not repeated.
+Comparison compare(const ComparePlan& plan, const Reading& reading, const CompareControl& control = {});
+
+// Rows from fits. Best, second and third of each score are marked where two or more methods have it; equal means share a rank.
+std::vector<ComparedMethod> summarise(const std::vector<std::string>& methods, std::size_t seeds,
+                                      const std::vector<ComparedFit>& fits);
+
+// The table. Text: coloured for a terminal, or with 1st, 2nd, 3rd alone.
+std::string comparison_text(const Comparison& comparison, bool coloured);
+std::string comparison_markdown(const Comparison& comparison);
+std::string comparison_csv(const Comparison& comparison);
+std::string comparison_json(const Comparison& comparison);
+
+// Writes run.toml into the plan's folder and returns its path: a run file that makes the same comparison.
+std::filesystem::path save_compare_run(const ComparePlan& plan);
+
+// table.md, table.csv and table.json in the plan's folder.
+void write_comparison(const ComparePlan& plan, const Comparison& comparison);
+
+// means.png and sds.png in the folder: the maps of the first seed side by side with one colour scale, the truth first where there
+// is one. Returns the pictures made; none where no method worked. Throws Error without GMT.
+std::vector<std::filesystem::path> draw_comparison(const ComparePlan& plan, const Comparison& comparison);
+
+}  // namespace drift

@@ -1,0 +1,163 @@
+#include "baselines/deep_gp.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/threads.h"
+
+namespace drift {
+namespace {
+
+// The paper's of 2025.
+gp::SvgpSettings deep_defaults() {
+  gp::SvgpSettings out;
+  out.method = "dgp";
+  out.layers = 2;
+  out.inducing = 512;
+  out.epochs = 10.0;
+  return out;
+}
+
+std::string text(double number) { return fmt::format("{:g}", number); }
+
+}  // namespace
+
+VariationalInterpolator::VariationalInterpolator(gp::SvgpSettings settings, CovarianceSettings covariance, Family family)
+    : settings_(std::move(settings)), covariance_(std::move(covariance)), family_(family) {}
+
+bool VariationalInterpolator::fit(const InterpolatorData& data, const InterpolatorControl& control) {
+  const std::size_t n = data.training.coordinates.rows;
+  settings_ = gp::settled(settings_, n);
+  settings_.seed = control.seed;
+  settings_.threads = control.threads > 0 ? control.threads : available_threads();
+  dimensions_ = data.training.coordinates.cols;
+  const double rows = 8.0 * static_cast<double>(n) * (static_cast<double>(dimensions_) + 2.0);
+  require_memory(settings_.method, n, rows + gp::svgp_bytes(settings_, n, static_cast<int>(dimensions_)),
+                 fmt::format("ask for fewer inducing points, {}:inducing={}, or a smaller batch", settings_.method,
+                             std::max<std::size_t>(1, settings_.inducing / 2)));
+  const gp::GpData observations = gp_data(settings_.method, data, 3);
+  const Covariance covariance{family_, covariance_.nu};
+  settings_.kernel = gp::space_time_kernel(data.space, data.space_coordinates, data.has_time(), covariance, covariance_.joint);
+  settings_.hidden_covariance = covariance;
+  settings_.lengthscales = covariance_.lengthscales;
+  if (control.progress) control.progress(0.0, "inducing points");
+  fitted_ = gp::start_svgp<float>(observations, settings_);
+  outcome_ = gp::train_svgp<float>(observations, settings_, control, fitted_);
+  if (!outcome_.finished) return false;
+  const double scale = std::exp(fitted_.parameters.log_scale);
+  const double known = observations.known_variance.size() > 0 ? observations.known_variance.mean() : 0.0;
+  noise_variance_ = (scale * scale + known) * gp::Likelihood(settings_.likelihood).noise_variance();
+  predictor_ = std::make_unique<gp::DeepPredictor<float>>(fitted_.spec, fitted_.parameters, settings_.seed, settings_.threads);
+  return true;
+}
+
+void VariationalInterpolator::predict(MatrixView<const float> points, const PointForecast& out) const {
+  constexpr std::size_t kBlock = 2048;
+  predict_in_blocks(settings_.method, points, dimensions_, kBlock, 1, noise_variance_, out,
+                    [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd&) {
+                      const std::lock_guard lock(mutex_);
+                      const auto n = static_cast<std::size_t>(x.cols());
+                      predictor_->predict(x, {mean.data(), n}, {variance.data(), n});
+                      mean.array() += fitted_.mean;
+                    });
+}
+
+std::vector<std::pair<std::string, std::string>> VariationalInterpolator::findings(const Domain& domain) const {
+  const gp::DeepParameters<float>& found = fitted_.parameters;
+  const gp::GpParameters parameters{.kernel = found.layers.front().kernel, .log_noise = found.log_scale, .mean = fitted_.mean};
+  auto out = parameter_findings(parameters, domain);
+  if (found.layers.size() > 1) {
+    // The first layer's amplitude is that of a displacement, the last one's that of the field.
+    const gp::KernelParameters& last = found.layers.back().kernel;
+    for (auto& [name, value] : out) {
+      if (name == "amplitude") value = fmt::format("{:.4g}", sd_from_engine(domain, std::exp(last[last.size() - 1])));
+      if (name == "lengthscale" || name == "time lengthscale") name += " of layer 1";
+    }
+    std::string lengths;
+    for (Eigen::Index k = 0; k + 1 < last.size(); ++k) lengths += fmt::format("{}{:.3g}", k > 0 ? " " : "", std::exp(last[k]));
+    out.emplace_back(fmt::format("lengthscales of layer {}", found.layers.size()), lengths);
+  }
+  out.emplace_back("inducing points", fmt::format("{}", found.layers.front().points()));
+  out.emplace_back("steps", fmt::format("{}", outcome_.steps));
+  out.emplace_back("bound an observation", fmt::format("{:.4g}", outcome_.bound_per_observation));
+  out.emplace_back("jitter", fmt::format("{:.3g}", outcome_.jitter));
+  return out;
+}
+
+std::vector<MethodOption> variational_options(const gp::SvgpSettings& fallback, bool lengthscales) {
+  std::vector<MethodOption> out = {
+      {"inducing", "inducing points a layer, 1 to 20000; where not given, at most a tenth of the observations or 500",
+       fmt::format("{}", fallback.inducing)},
+      {"epochs", "passes over the observations, up to 1000; never fewer than `steps` steps", text(fallback.epochs)},
+      {"steps", "least steps, 1 to 1000000: few observations are seen more often", fmt::format("{}", fallback.least_steps)},
+      {"batch", "observations a step, 1 to 1000000; up to 4096 observations are one batch", fmt::format("{}", fallback.batch)},
+      {"rate", "Adam's, 1e-6 to 1", text(fallback.rate)},
+      {"schedule", "of the rate: cosine (down to zero) or constant", fallback.cosine ? "cosine" : "constant"},
+      {"optimiser",
+       "of the last layer's posterior: adam, or natural (gradients; Adam for the rest), as up to 4096 observations have", "data"},
+      {"natural_rate", "size of natural steps, 0.0001 to 1", text(fallback.natural_rate)},
+      {"likelihood", "of the errors: gaussian, student or huber", "gaussian"},
+      {"freedom", "degrees of freedom of student, 2.1 to 100", text(fallback.likelihood.nu)},
+      {"delta", "where huber's tails begin, in units of its scale, 0.01 to 100", text(fallback.likelihood.delta)},
+      {"start", "of the inducing points: kmeans or random", "kmeans"},
+      {"train_inducing", "whether they move: yes or no", "yes"},
+      {"family", "of the covariance: matern, or se (squared exponential)", "matern"}};
+  for (MethodOption& option : covariance_options("joint")) {
+    if (lengthscales || (option.name != "lengthscale" && option.name != "time_lengthscale")) out.push_back(std::move(option));
+  }
+  return out;
+}
+
+gp::SvgpSettings variational_settings(const MethodSettings& settings, gp::SvgpSettings out) {
+  out.inducing = settings.count("inducing", out.inducing, 1, 20000);
+  if (settings.has("inducing")) out.inducing_share = 1.0;
+  out.epochs = settings.number("epochs", out.epochs, 1e-6, 1000.0);
+  out.least_steps = settings.count("steps", out.least_steps, 1, 1000000);
+  out.batch = settings.count("batch", out.batch, 1, 1000000);
+  if (settings.has("batch")) out.whole = 0;
+  out.rate = settings.number("rate", out.rate, 1e-6, 1.0);
+  out.cosine = settings.word("schedule", out.cosine ? "cosine" : "constant", {"cosine", "constant"}) == "cosine";
+  if (settings.has("optimiser")) out.natural = settings.word("optimiser", "adam", {"adam", "natural"}) == "natural";
+  out.natural_rate = settings.number("natural_rate", out.natural_rate, 1e-4, 1.0);
+  const std::string likelihood = settings.word("likelihood", "gaussian", {"gaussian", "student", "huber"});
+  out.likelihood.kind = likelihood == "student" ? gp::LikelihoodKind::student
+                        : likelihood == "huber" ? gp::LikelihoodKind::huber
+                                                : gp::LikelihoodKind::gaussian;
+  out.likelihood.nu = settings.number("freedom", out.likelihood.nu, 2.1, 100.0);
+  out.likelihood.delta = settings.number("delta", out.likelihood.delta, 0.01, 100.0);
+  out.kmeans = settings.word("start", "kmeans", {"kmeans", "random"}) == "kmeans";
+  out.train_inducing = settings.truth("train_inducing", true);
+  return out;
+}
+
+Family family_setting(const MethodSettings& settings) {
+  return settings.word("family", "matern", {"matern", "se"}) == "se" ? Family::squared_exponential : Family::matern;
+}
+
+Method deep_gp_method() {
+  const gp::SvgpSettings fallback = deep_defaults();
+  MethodInfo info{.name = "dgp",
+                  .title = "Deep GP",
+                  .summary =
+                      "Gaussian processes one after the other by doubly stochastic variational inference (Salimbeni & "
+                      "Deisenroth 2017)",
+                  .options = variational_options(fallback, false)};
+  info.options.push_back({"layers", "1 to 5; one is svgp", fmt::format("{}", fallback.layers)});
+  info.options.push_back({"width", "outputs of hidden layers, 1 to 30", "as many as coordinates"});
+  info.options.push_back({"draws", "of hidden layers, 1 to 1000", fmt::format("{}", fallback.draws)});
+  return {info, [fallback](const MethodSettings& settings, const Domain& domain) {
+            gp::SvgpSettings wanted = variational_settings(settings, fallback);
+            wanted.layers = static_cast<int>(settings.count("layers", static_cast<std::size_t>(wanted.layers), 1, 5));
+            wanted.width = static_cast<int>(settings.count("width", 0, 1, 30));
+            wanted.draws = static_cast<int>(settings.count("draws", static_cast<std::size_t>(wanted.draws), 1, 1000));
+            CovarianceSettings covariance;
+            covariance.nu = std::stod(settings.word("nu", "1.5", {"0.5", "1.5", "2.5"}));
+            covariance.joint = settings.word("covariance", "joint", {"joint", "product"}) == "joint";
+            static_cast<void>(domain);
+            return std::make_unique<VariationalInterpolator>(wanted, covariance, family_setting(settings));
+          }};
+}
+
+}  // namespace drift

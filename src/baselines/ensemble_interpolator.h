@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "drift/engine.h"
+#include "drift/interpolator.h"
+
+namespace drift {
+
+// An ensemble of networks of one spec as an interpolator: the members' mean, and their standard deviation for sd_epistemic. Of
+// the noise it knows nothing.
+struct EnsembleSettings {
+  std::string method = "ensemble";  // heads the messages
+  NetworkSpec spec;                 // of one output and the data's coordinates
+  Recipe recipe;                    // its batch is cut to the number of observations
+  std::size_t members = 10;
+  std::size_t least_steps = 0;  // where the recipe's epochs are fewer steps, there are more epochs: small data need them
+};
+
+class EnsembleInterpolator : public Interpolator {
+ public:
+  explicit EnsembleInterpolator(EnsembleSettings settings);
+
+  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override;
+  void predict(MatrixView<const float> points, const PointForecast& out) const override;
+  bool knows_noise() const override { return false; }
+  std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override;
+
+  const Ensemble& ensemble() const { return ensemble_; }
+  const Recipe& recipe() const { return recipe_; }  // after fit(): as it was trained
+
+ private:
+  EnsembleSettings settings_;
+  std::unique_ptr<Engine> engine_;
+  Ensemble ensemble_;
+  Recipe recipe_;
+  double last_loss_ = 0.0;  // mean of the members' over the last tenth of their steps
+};
+
+// The recipe for so many observations: batches no larger than they are many, and epochs for at least `least_steps` steps.
+Recipe fitted_recipe(Recipe recipe, std::size_t observations, std::size_t least_steps);
+
+}  // namespace drift

@@ -1,0 +1,89 @@
+// The exact Gaussian process, for small data and as the reference of the others. Its parameters come from a subset where there
+// are many observations; all of them enter the prediction.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "baselines/gp_adapter.h"
+#include "baselines/methods.h"
+#include "core/threads.h"
+#include "gp/exact.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kBlock = 256;  // points predicted together: a quarter of a megabyte a thousand observations
+
+class ExactGpInterpolator : public Interpolator {
+ public:
+  ExactGpInterpolator(const MethodSettings& settings, const Domain& domain)
+      : covariance_(covariance_settings(settings, domain, "joint")), subset_(settings.count("subset", 2000, 10, 20000)) {}
+
+  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override {
+    const std::size_t n = data.training.coordinates.rows;
+    threads_ = control.threads > 0 ? control.threads : available_threads();
+    const auto all = static_cast<double>(n);
+    const auto part = static_cast<double>(std::min(n, subset_));
+    // The factor and a block of covariances for each thread; before it, two starts of the search with two matrices each.
+    const double bytes = 8.0 * std::max(all * all + all * static_cast<double>(kBlock) * threads_, 4.0 * part * part);
+    require_memory("exact", n, bytes, "use nngp, or train on fewer observations");
+    gp::GpData observations = gp_data("exact", data, 3);
+    const gp::KernelSpec spec = kernel_of(data, covariance_, false);
+    if (control.progress) control.progress(0.0, "parameters");
+    const gp::Found found = gp::fit_exact(spec, observations,
+                                          {.subset = subset_,
+                                           .lengthscales = covariance_.lengthscales,
+                                           .seed = control.seed,
+                                           .threads = threads_,
+                                           .stop = control.stop},
+                                          "method exact");
+    if (control.stop.stop_requested()) return false;
+    if (control.progress) control.progress(0.5, "factor");
+    dimensions_ = data.training.coordinates.cols;
+    noise_variance_ = new_observation_variance(found.parameters, observations);
+    gp_.emplace(spec, found.parameters, std::move(observations), "method exact");
+    if (control.progress) control.progress(1.0, "done");
+    return !control.stop.stop_requested();
+  }
+
+  void predict(MatrixView<const float> points, const PointForecast& out) const override {
+    const bool spread = !out.sd_epistemic.empty() || !out.sd_total.empty();
+    predict_in_blocks("exact", points, dimensions_, kBlock, threads_, noise_variance_, out,
+                      [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd&) {
+                        gp_->predict(x, mean, spread ? &variance : nullptr);
+                      });
+  }
+
+  bool knows_noise() const override { return true; }
+
+  std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override {
+    auto out = parameter_findings(gp_->parameters(), domain);
+    if (gp_->jitter() > 0.0) out.emplace_back("jitter", fmt::format("{:.3g}", gp_->jitter()));
+    return out;
+  }
+
+ private:
+  CovarianceSettings covariance_;
+  std::size_t subset_;
+  std::size_t dimensions_ = 0;
+  int threads_ = 1;
+  double noise_variance_ = 0.0;
+  std::optional<gp::ExactGp> gp_;
+};
+
+}  // namespace
+
+Method exact_gp_method() {
+  MethodInfo info{.name = "exact",
+                  .title = "Exact GP",
+                  .summary = "Gaussian-process regression without approximation, for small data (Rasmussen & Williams 2006)",
+                  .options = covariance_options("joint")};
+  info.options.push_back({"subset", "observations that parameters are fitted on, 10 to 20000", "2000"});
+  return {info, [](const MethodSettings& settings, const Domain& domain) {
+            return std::make_unique<ExactGpInterpolator>(settings, domain);
+          }};
+}
+
+}  // namespace drift

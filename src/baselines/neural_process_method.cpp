@@ -1,0 +1,252 @@
+// The conditional neural process (neural_process.h) as an interpolator. Its sd is of an observation, noise and ignorance
+// together: it has no other, so that sd_epistemic is the same number and says too much.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "baselines/ensemble_interpolator.h"
+#include "baselines/gp_adapter.h"
+#include "baselines/methods.h"
+#include "baselines/neural_process.h"
+#include "core/random.h"
+#include "core/threads.h"
+#include "drift/error.h"
+#include "drift/grouped.h"
+#include "engine/cpu/kernels.h"
+#include "network/draw.h"
+#include "train/batches.h"
+#include "train/schedule.h"
+
+namespace drift {
+namespace {
+
+constexpr std::uint32_t kEncoder = 0, kDecoder = 1;  // their places among members, for random keys
+
+// A network's weights and Adam's moments.
+struct Trained {
+  std::vector<TensorInfo> tensors;
+  std::vector<float> parameters, moment1, moment2;
+
+  Trained() = default;
+  Trained(const NetworkSpec& spec, std::uint64_t seed, std::uint32_t index) {
+    const Plan plan = make_plan(spec);
+    tensors = plan.parameter_tensors;
+    parameters = draw_member(plan, seed, index).parameters;
+    moment1.resize(parameters.size());
+    moment2.resize(parameters.size());
+  }
+
+  std::size_t weights() const {
+    std::size_t sum = 0;
+    for (const TensorInfo& tensor : tensors) sum += tensor.size();
+    return sum;
+  }
+
+  void step(const cpu::AdamStep& step, const TensorInfo& tensor, std::vector<const float*> gradients) {
+    for (const float*& gradient : gradients) gradient += tensor.offset;
+    const auto part = [&](std::vector<float>& numbers) { return std::span(numbers.data() + tensor.offset, tensor.size()); };
+    cpu::adam_step(step, gradients, part(parameters), part(moment1), part(moment2));
+  }
+};
+
+cpu::AdamStep adam_of(const Recipe& recipe, std::uint64_t step, std::uint64_t steps) {
+  const double t = static_cast<double>(step + 1);
+  return {.rate = static_cast<float>(recipe.rate * rate_multiplier(recipe, step, steps)),
+          .beta1 = static_cast<float>(recipe.adam_beta1),
+          .beta2 = static_cast<float>(recipe.adam_beta2),
+          .epsilon = static_cast<float>(recipe.adam_epsilon),
+          .correction1 = static_cast<float>(1.0 - std::pow(recipe.adam_beta1, t)),
+          .correction2 = static_cast<float>(1.0 - std::pow(recipe.adam_beta2, t)),
+          .decay = 0.0F};
+}
+
+struct ProcessSettings {
+  int depth = 4;
+  int width = 256;
+  Recipe recipe;
+  std::size_t least_steps = 2000;
+  std::size_t context = 20000;
+};
+
+class NeuralProcessInterpolator : public Interpolator {
+ public:
+  explicit NeuralProcessInterpolator(const ProcessSettings& settings) : settings_(settings) {}
+
+  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override {
+    rows_ = usable_rows(data);
+    threads_ = control.threads > 0 ? control.threads : available_threads();
+    coordinates_ = data.training.coordinates.cols;
+    specs_ = process_specs(static_cast<int>(coordinates_), settings_.depth, settings_.width);
+    recipe_ = fitted_recipe(settings_.recipe, rows_.size(), settings_.least_steps);
+    require_memory("cnp", rows_.size(), bytes(), "lower width or batch");
+    encoder_ = Trained(specs_.encoder, control.seed, kEncoder);
+    decoder_ = Trained(specs_.decoder, control.seed, kDecoder);
+    if (!train(data, control)) return false;
+    const std::vector<std::size_t> context = context_rows(control.seed);
+    context_ = context.size();
+    code_ = encode_context(specs_, encoder_.parameters, data.training.coordinates, data.training.values, context, threads_);
+    return true;
+  }
+
+  void predict(MatrixView<const float> points, const PointForecast& out) const override {
+    if (code_.empty()) throw UsageError("method cnp: fit it before predicting");
+    if (points.cols != coordinates_) {
+      throw UsageError(fmt::format("method cnp: points have {} coordinates, the observations had {}", points.cols, coordinates_));
+    }
+    const std::span<double> sd = out.sd_total.empty() ? out.sd_epistemic : out.sd_total;
+    decode_points(specs_, decoder_.parameters, code_, points, out.mean, sd, threads_);
+    if (!out.sd_total.empty() && !out.sd_epistemic.empty()) std::copy(sd.begin(), sd.end(), out.sd_epistemic.begin());
+  }
+
+  bool knows_noise() const override { return true; }
+
+  std::vector<std::pair<std::string, std::string>> findings(const Domain&) const override {
+    return {{"weights", grouped(static_cast<double>(encoder_.weights() + decoder_.weights()))},
+            {"training", fmt::format("{:.4g} epochs in batches of {}", recipe_.epochs, recipe_.batch)},
+            {"training nll", fmt::format("{:.4g}", last_loss_)},
+            {"context", grouped(static_cast<double>(context_))}};
+  }
+
+ private:
+  // Rows of weight zero say nothing.
+  static std::vector<std::size_t> usable_rows(const InterpolatorData& data) {
+    std::vector<std::size_t> rows;
+    const TrainingSet& set = data.training;
+    for (std::size_t i = 0; i < set.values.rows; ++i) {
+      if (!set.weights.empty() && !(set.weights[i] > 0.0F)) continue;
+      bool finite = std::isfinite(set.values(i, 0));
+      for (std::size_t d = 0; d < set.coordinates.cols; ++d) finite = finite && std::isfinite(set.coordinates(i, d));
+      if (!finite) throw Error(fmt::format("method cnp: row {} of the observations holds a number that is not finite", i));
+      rows.push_back(i);
+    }
+    if (rows.size() < 2) {
+      throw Error(fmt::format("method cnp: {} observations are too few, it needs 2", rows.size()));
+    }
+    return rows;
+  }
+
+  // Weights with their moments, and for each slice of rows a gradient and a block's features with theirs.
+  double bytes() const {
+    const auto weights = static_cast<double>(make_plan(specs_.encoder).parameter_size + make_plan(specs_.decoder).parameter_size);
+    const double slices = std::ceil(static_cast<double>(recipe_.batch) / ProcessPass<float>::kSliceRows);
+    const double features = 256.0 * settings_.width * 2.0 * (2.0 * settings_.depth + 3.0);
+    return 4.0 * (3.0 * weights + slices * (weights + features));
+  }
+
+  bool train(const InterpolatorData& data, const InterpolatorControl& control) {
+    const BatchOrder order(rows_.size(), recipe_.batch, control.seed, kEncoder);
+    ProcessPass<float> pass(specs_, recipe_.batch, threads_);
+    const std::uint64_t steps = total_steps(recipe_, rows_.size());
+    auto reported = std::chrono::steady_clock::now();
+    double sum = 0.0;
+    std::uint64_t counted = 0;
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      if (control.stop.stop_requested()) return false;
+      const ProcessBatch<float> batch = batch_of(data, order, step, control.seed);
+      const double loss = pass.run(encoder_.parameters.data(), decoder_.parameters.data(), batch);
+      if (!std::isfinite(loss)) {
+        throw Error(fmt::format("method cnp: training diverged at step {} of {}, at learning rate {:.3g}; lower rate", step + 1,
+                                steps, recipe_.rate));
+      }
+      update(adam_of(recipe_, step, steps), pass);
+      if (step >= steps - (steps + 9) / 10) {
+        sum += loss;
+        ++counted;
+      }
+      const auto now = std::chrono::steady_clock::now();
+      if (!control.progress || (step + 1 < steps && now - reported < std::chrono::milliseconds(200))) continue;
+      reported = now;
+      control.progress(static_cast<double>(step + 1) / static_cast<double>(steps), "training");
+    }
+    last_loss_ = sum / static_cast<double>(counted);
+    return true;
+  }
+
+  // Rows in their shuffled order; the first of them, between one and all but one, are the context.
+  ProcessBatch<float> batch_of(const InterpolatorData& data, const BatchOrder& order, std::uint64_t step,
+                               std::uint64_t seed) const {
+    std::vector<std::uint64_t> places(order.size_of(step));
+    order.indices(step, 0, places);
+    ProcessBatch<float> batch;
+    for (const std::uint64_t place : places) {
+      const std::size_t row = rows_[place];
+      const float* x = data.training.coordinates.row(row);
+      batch.coordinates.insert(batch.coordinates.end(), x, x + coordinates_);
+      batch.values.push_back(data.training.values(row, 0));
+      batch.weights.push_back(data.training.weights.empty() ? 1.0F : data.training.weights[row]);
+    }
+    RandomStream random({.seed = seed, .member = kDecoder, .purpose = Purpose::split}, static_cast<std::uint32_t>(step));
+    const auto most = static_cast<double>(std::max<std::size_t>(batch.rows(), 2) - 1);
+    batch.context = 1 + static_cast<std::size_t>(random.uniform() * most);
+    batch.context = std::min(batch.context, batch.rows());
+    return batch;
+  }
+
+  void update(const cpu::AdamStep& step, const ProcessPass<float>& pass) {
+    const std::size_t first = encoder_.tensors.size();
+    for_each_task(threads_, first + decoder_.tensors.size(), [&](std::size_t task) {
+      const bool encoder = task < first;
+      if (encoder) {
+        encoder_.step(step, encoder_.tensors[task], pass.encoder_gradients());
+      } else {
+        decoder_.step(step, decoder_.tensors[task - first], pass.decoder_gradients());
+      }
+    });
+  }
+
+  // All observations, or as many as the setting allows, drawn by the seed.
+  std::vector<std::size_t> context_rows(std::uint64_t seed) const {
+    if (rows_.size() <= settings_.context) return rows_;
+    const Shuffle shuffle(rows_.size(), seed, kDecoder, 0);
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < settings_.context; ++i) chosen.push_back(rows_[shuffle(i)]);
+    std::sort(chosen.begin(), chosen.end());
+    return chosen;
+  }
+
+  ProcessSettings settings_;
+  std::vector<std::size_t> rows_;  // that are used
+  std::size_t coordinates_ = 0;
+  int threads_ = 1;
+  ProcessSpecs specs_;
+  Recipe recipe_;
+  Trained encoder_, decoder_;
+  std::vector<float> code_;
+  std::size_t context_ = 0;
+  double last_loss_ = 0.0;
+};
+
+}  // namespace
+
+Method neural_process_method() {
+  MethodInfo info{
+      .name = "cnp",
+      .title = "Conditional neural process",
+      .summary = "encoder, mean over the observations, decoder with mean and sd (Garnelo et al. 2018)",
+      .options = {{"depth", "layers of the encoder, one more in the decoder, 2 to 100; the paper's 8 are for a GPU", "4"},
+                  {"width", "entries of a hidden layer and of the code, 1 to 8192; the paper's 1000 are for a GPU", "256"},
+                  {"rate", "Adam's learning rate, which falls to zero along a cosine", "0.001"},
+                  {"epochs", "times that every observation is seen, more where `steps` asks for it", "10"},
+                  {"steps", "least number of steps, 0 to 1e7", "2000"},
+                  {"batch", "observations a step, context and targets, 2 to 1e5", "1024"},
+                  {"context", "training observations that predictions are made from, at least 1", "20000"}}};
+  return {info, [](const MethodSettings& settings, const Domain&) {
+            ProcessSettings process;
+            process.depth = static_cast<int>(settings.count("depth", 4, 2, 100));
+            process.width = static_cast<int>(settings.count("width", 256, 1, 8192));
+            process.recipe.optimiser = Optimiser::adam;
+            process.recipe.rate = settings.number("rate", 1e-3, 1e-9, 10.0);
+            process.recipe.epochs = settings.number("epochs", 10.0, 1e-6, 1e6);
+            process.recipe.batch = settings.count("batch", 1024, 2, 100'000);
+            process.least_steps = settings.count("steps", 2000, 0, 10'000'000);
+            process.context = settings.count("context", 20000, 1, 1'000'000'000);
+            return std::make_unique<NeuralProcessInterpolator>(process);
+          }};
+}
+
+}  // namespace drift

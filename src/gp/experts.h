@@ -1,0 +1,87 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "gp/evidence_search.h"
+#include "gp/gp_data.h"
+
+namespace drift::gp {
+
+// A mixture of local Gaussian processes, as GPSat makes it (Gregory et al. 2024): experts at places of a lattice, each with
+// parameters of its own from the observations around it, then with those parameters smoothed among neighbours; predictions are
+// blended by distance.
+//
+// Blending: with d the distance from an expert, w = (1 - (d / reach)^2)^4 inside its reach, 0 outside, normalised to sum one,
+//   mean = sum w m_e,   variance = sum w (v_e + m_e^2) - mean^2.
+// Where the weights sum to less than 1e-4 the prior (mean and variance of all values) takes what is missing of it, so that the
+// field stays continuous and goes over into the prior far from all experts.
+
+struct ExpertSettings {
+  double spacing = 0.2;                 // of expert places, engine units
+  double radius = 0.3;                  // within which an expert sees observations
+  double reach = 0.24;                  // beyond which it does not predict
+  double smoothing = 0.2;               // standard deviation of the Gaussian weights that smooth log parameters; 0: no smoothing
+  std::size_t max_observations = 500;   // an expert's, drawn where there are more
+  std::size_t least_observations = 20;  // places with fewer are left to their neighbours
+  std::size_t inducing = 0;             // points of each expert; 0: exact processes
+  int evaluations = 25;                 // of the evidence, for each expert
+  std::vector<std::optional<double>> lengthscales = {};
+  std::uint64_t seed = 1;
+  int threads = 1;
+  std::stop_token stop = {};
+  std::function<void(double share)> progress = {};                         // never from two threads at once
+  std::function<std::string(const Eigen::VectorXd& place)> describe = {};  // of an expert's place, for errors
+};
+
+// Lattice points within the bounds of the observations' first `space_coordinates` coordinates: a square one on the plane, a
+// Fibonacci lattice of about the same density on the sphere. [space_coordinates, experts]
+Eigen::MatrixXd expert_places(const GpData& data, Space space, int space_coordinates, double spacing);
+
+double expert_place_count(const GpData& data, Space space, double spacing);  // how many these are
+
+class ExpertMixture {
+ public:
+  // Fits both passes. Check stopped() before use.
+  ExpertMixture(KernelSpec spec, const GpData& data, const Eigen::MatrixXd& places, const ExpertSettings& settings,
+                const std::string& method);
+  ~ExpertMixture();
+  ExpertMixture(const ExpertMixture&) = delete;
+  ExpertMixture& operator=(const ExpertMixture&) = delete;
+  ExpertMixture(ExpertMixture&&) noexcept;
+  ExpertMixture& operator=(ExpertMixture&&) noexcept;
+
+  bool stopped() const { return stopped_; }
+  std::size_t experts() const { return experts_.size(); }
+  Eigen::VectorXd place(std::size_t expert) const;
+  const GpParameters& fitted(std::size_t expert) const;    // of the first pass
+  const GpParameters& smoothed(std::size_t expert) const;  // of the second; what predicts
+  GpParameters typical() const;                            // the mean of the smoothed logarithms
+
+  // At points [dimensions, m]: the field's mean and variance, and the variance of a new observation's noise.
+  void predict(Points points, Eigen::VectorXd& mean, Eigen::VectorXd* variance, Eigen::VectorXd& noise) const;
+
+ private:
+  struct Expert;
+
+  void fit_experts(const GpData& data, const ExpertSettings& settings, const std::string& method);
+  void smooth_parameters(double width);
+  void make_predictors(const GpData& data, const ExpertSettings& settings, const std::string& method);
+
+  KernelSpec spec_;
+  std::vector<std::unique_ptr<Expert>> experts_;
+  double reach_ = 0.0;
+  Eigen::Index space_coordinates_ = 2;
+  double prior_mean_ = 0.0;
+  double prior_variance_ = 1.0;
+  double known_noise_ = 0.0;  // mean of the errors that are known
+  bool stopped_ = false;
+};
+
+}  // namespace drift::gp

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "gp/evidence_search.h"
+#include "gp/gp_data.h"
+#include "gp/nearest_neighbours.h"
+#include "gp/vecchia.h"
+
+namespace drift::gp {
+
+// The nearest-neighbour Gaussian process: every prediction is kriging from k observations near in scaled space-time (Vecchia
+// 1988; Datta et al. 2016; Katzfuss, Guinness & Lawrence 2022 for the scaling). With k = n it is the exact process.
+
+struct NearestSettings {
+  std::size_t neighbours = 32;
+  Thinning thinning = {};
+  double merge = 0.1;         // side of a cell, in lengthscales, within which predictions take observations together; 0: none
+  std::size_t subset = 4000;  // conditionals in the likelihood
+  std::size_t start = 500;    // observations of the exact process that the search starts from
+  int evaluations = 30;       // of the likelihood, in each round
+  int rounds = 3;             // neighbours are chosen anew, by the lengthscales found, before each
+  std::vector<std::optional<double>> lengthscales = {};
+  std::uint64_t seed = 1;
+  int threads = 1;
+  std::stop_token stop = {};
+  std::function<void(double share)> progress = {};
+};
+
+// Which conditionals stand for the likelihood of n observations, by lengthscales as they are now.
+//   n <= subset   all, each given the k nearest of those before it in a random order: Vecchia's likelihood
+//   else          half of them as predictions are made, from all other observations; the rest given the k nearest of thinnings by
+//                 8, 64, 512 ..., which see the longer lengths that the dense tracks around an observation hide
+std::vector<Conditional> choose_conditionals(const KernelSpec& spec, const GpData& data, const KernelParameters& parameters,
+                                             const NearestSettings& settings);
+
+Found fit_nearest(const KernelSpec& spec, const GpData& data, const NearestSettings& settings, const std::string& where);
+
+// Observations of one cell as one: their mean and mean place, weighted by 1 / (noise^2 + known), with the variance that such a
+// mean has. Within a tenth of a lengthscale the field hardly changes, and its noise is averaged out where tracks are dense. The
+// variance of `known_variance` is here that of all of the error, the fitted noise included.
+GpData merged(const KernelSpec& spec, const GpParameters& parameters, const GpData& data, double side);
+
+// The same observations in the order of a space-filling curve (Morton's), so that neighbours lie together in memory.
+GpData in_place_order(const GpData& data);
+
+class NearestGp {
+ public:
+  NearestGp(KernelSpec spec, GpParameters parameters, const GpData& data, const NearestSettings& settings);
+
+  const GpParameters& parameters() const { return parameters_; }
+  Eigen::Index places() const { return data_.size(); }  // observations after merging
+
+  // Of the field at points [dimensions, m]; variances without noise. Throws Error with the point's coordinates where the
+  // neighbours' covariance cannot be factored.
+  void predict(Points points, Eigen::VectorXd& mean, Eigen::VectorXd& variance) const;
+
+ private:
+  struct Kriging;
+
+  Kernel kernel_;
+  GpParameters parameters_;
+  GpData data_;  // merged: the variances are those of all of the error
+  std::size_t neighbours_;
+  Eigen::VectorXd inverse_lengthscale_;  // [dimensions]
+  NeighbourFinder finder_;
+};
+
+// What divides each coordinate, from the parameters: 1 / lengthscale. [dimensions]
+Eigen::VectorXd inverse_lengthscales(const KernelSpec& spec, const KernelParameters& parameters);
+
+}  // namespace drift::gp

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "baselines/method_settings.h"
+#include "drift/field_model.h"
+#include "drift/fit.h"
+#include "drift/interpolator.h"
+
+namespace drift {
+
+// drift's own networks behind the interface of their rivals: what fit() trains, from the same plan, draws and training.
+// The settings' members, epochs and uncertainty come before the plan's. With trials, a search for lengthscales and amplitude on
+// the training observations comes first. The spread is the networks' own; noise and its scale are settled outside.
+MethodInfo drift_method_info();
+
+class DriftInterpolator : public Interpolator {
+ public:
+  DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, const Reading& reading);
+
+  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override;
+  void predict(MatrixView<const float> points, const PointForecast& out) const override;
+  bool knows_noise() const override { return false; }
+  std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override;
+
+ private:
+  bool tune(const InterpolatorControl& control, double share);
+
+  FitPlan plan_;
+  const Reading* reading_;
+  std::size_t trials_ = 0;
+  std::unique_ptr<Engine> engine_;
+  Ensemble ensemble_;
+  std::vector<LastLayerPosterior> last_layers_;
+};
+
+}  // namespace drift
