@@ -6,10 +6,11 @@ JOBS ?= $(shell nproc)
 
 # Sources that clang-format and clang-tidy look at; the latter leaves tests aside.
 FORMATTED = $(shell find include src apps bench tests -name '*.h' -o -name '*.cpp')
+FORMATTED_CUDA = $(shell find src -name '*.cu' -o -name '*.cuh')
 TIDIED = /(src|apps)/.*(?<!_test)\.cpp$$
 
 .DEFAULT_GOAL := release
-.PHONY: release debug demo test unit asan tsan install format tidy clean help
+.PHONY: release debug demo test unit gpu-test bundle asan tsan install format tidy clean help
 .PRECIOUS: build/%/build.ninja
 
 build/%/build.ninja:
@@ -31,6 +32,16 @@ unit: build/release/build.ninja
 	@cmake --build --preset release --parallel $(JOBS)
 	@ctest --preset release --parallel $(JOBS) --label-regex unit
 
+# On a machine with a GPU; elsewhere every test says why it was left out.
+gpu-test: build/release/build.ninja
+	@cmake --build --preset release --parallel $(JOBS) --target test_cuda
+	@build/release/test_cuda --gtest_brief=1
+
+# A folder to be carried to another machine: build/bundle/run drift ..., build/bundle/run test_cuda.
+bundle: build/release/build.ninja
+	@cmake --build --preset release --parallel $(JOBS) --target drift_command test_cuda
+	@tools/make-bundle build/release build/bundle
+
 asan tsan: %: build/%/build.ninja
 	@cmake --build --preset $@ --parallel $(JOBS)
 	@ctest --preset $@ --parallel $(JOBS)
@@ -40,7 +51,7 @@ install: release
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
 format:
-	@clang-format -i $(FORMATTED)
+	@clang-format -i $(FORMATTED) $(FORMATTED_CUDA)
 
 tidy: build/release/build.ninja
 	@run-clang-tidy -quiet -p build/release -j $(JOBS) '$(TIDIED)'
@@ -53,6 +64,8 @@ help:
 	@echo "make demo       build, then run the demonstration; its results go to drift-demo/"
 	@echo "make test       build, then run every test"
 	@echo "make unit       build, then run the unit tests alone"
+	@echo "make gpu-test   build, then run the GPU engine's tests, on a machine with a GPU"
+	@echo "make bundle     a folder with drift, its GPU tests and libraries for another machine: build/bundle"
 	@echo "make asan       build with the address and undefined-behaviour sanitizers, then test"
 	@echo "make tsan       build with the thread sanitizer, then test"
 	@echo "make debug      build without optimisation, for a debugger: build/debug/drift"

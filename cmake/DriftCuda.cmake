@@ -6,7 +6,7 @@ set(DRIFT_CUDA_ARCHITECTURES "80;89;90a;90-virtual" CACHE STRING
 
 set(cuda_folder ${CMAKE_CURRENT_SOURCE_DIR}/src/engine/cuda)
 find_program(DRIFT_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDACXX PATHS /usr/local/cuda/bin /opt/cuda/bin)
-if(NOT DRIFT_CUDA OR NOT DRIFT_NVCC OR NOT DRIFT_CUDA_TRY)
+if(NOT DRIFT_CUDA OR NOT DRIFT_NVCC)
   target_sources(drift_engine PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src/engine/no_cuda.cpp)
   message(STATUS "drift: no GPU engine (nvcc not found or not wanted)")
   return()
@@ -14,6 +14,9 @@ endif()
 
 if(NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER ${DRIFT_NVCC})
+endif()
+if(CMAKE_CXX_COMPILER_LAUNCHER AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 set(CMAKE_CUDA_ARCHITECTURES OFF)
 enable_language(CUDA)
@@ -35,7 +38,11 @@ file(GLOB cuda_sources CONFIGURE_DEPENDS ${cuda_folder}/*.cu ${cuda_folder}/*.cp
 list(FILTER cuda_sources EXCLUDE REGEX "_test\\.cpp$")
 target_sources(drift_engine PRIVATE ${cuda_sources})
 set_target_properties(drift_engine PROPERTIES CUDA_ARCHITECTURES OFF CUDA_STANDARD 20)
-target_compile_options(drift_engine PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options};--expt-relaxed-constexpr;-Xcompiler=-Wall,-Wextra,-Werror;-Werror=all-warnings>")
+if(CMAKE_CUDA_COMPILER_LAUNCHER)  # the target is older than the language
+  set_target_properties(drift_engine PROPERTIES CUDA_COMPILER_LAUNCHER ${CMAKE_CUDA_COMPILER_LAUNCHER})
+endif()
+target_compile_options(drift_engine PRIVATE
+  "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options};--expt-relaxed-constexpr;-Xcompiler=-Wall,-Wextra,-Werror;-Werror=all-warnings>")
 target_include_directories(drift_engine SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(drift_engine PUBLIC CUDA::cudart_static)
 set_property(GLOBAL APPEND PROPERTY DRIFT_ROOM_LIBRARIES CUDA::cudart_static)

@@ -19,7 +19,8 @@
 
 namespace {
 
-constexpr double kMeanDegree = 200.0;  // of the spherical network's first layer
+constexpr double kMeanDegree = 200.0;    // of the spherical network's first layer
+constexpr std::size_t kGpuMembers = 10;  // the paper's ensemble
 
 struct BenchOptions {
   bool json = false;
@@ -32,6 +33,10 @@ struct BenchOptions {
   int matrix_size = 4096;
   std::string recipe = "paper";
   std::string frequencies = "structured";
+  std::string backend = "cpu";
+  std::string precision = "tf32";
+
+  bool cuda() const { return backend == "cuda"; }
 };
 
 drift::NetworkSpec bench_spec(const BenchOptions& options) {
@@ -43,35 +48,45 @@ drift::NetworkSpec bench_spec(const BenchOptions& options) {
 }
 
 nlohmann::ordered_json common_json(const BenchOptions& options, const Measurement& m, const std::string& backend) {
-  return {{"gflops", m.gflops},
-          {"gemm_gflops", m.gemm_gflops},
-          {"fraction_of_gemm", m.gflops / m.gemm_gflops},
-          {"gemm_library", drift::gemm_library_name()},
-          {"gemm_size", options.matrix_size},
-          {"backend", backend},
-          {"network", options.spherical ? "spherical" : "paper"},
-          {"frequencies", options.frequencies},
-          {"threads", options.threads},
-          {"members", options.members},
-          {"batch", options.batch},
-          {"recipe", options.recipe},
-          {"seconds", m.work_s},
-          {"statistic", "total over the run"},
-          {"peak_rss_mb", m.peak_rss_mib}};
+  nlohmann::ordered_json json = {{"gflops", m.gflops}};
+  if (options.cuda()) {
+    json["precision"] = options.precision;
+  } else {
+    json.update({{"gemm_gflops", m.gemm_gflops},
+                 {"fraction_of_gemm", m.gflops / m.gemm_gflops},
+                 {"gemm_library", drift::gemm_library_name()},
+                 {"gemm_size", options.matrix_size}});
+  }
+  json.update({{"backend", backend},
+               {"network", options.spherical ? "spherical" : "paper"},
+               {"frequencies", options.frequencies},
+               {"threads", options.threads},
+               {"members", options.members},
+               {"batch", options.batch},
+               {"recipe", options.recipe},
+               {"seconds", m.work_s},
+               {"statistic", "total over the run"},
+               {"peak_rss_mb", m.peak_rss_mib}});
+  return json;
 }
 
-std::string common_text(const Measurement& m) {
-  return fmt::format(
-      "  {:.1f} GFLOP/s of the dense method, {:.0f} % of this machine's best product ({:.1f} GFLOP/s by {})\n"
-      "  {:.0f} MiB of memory at most; total over {:.1f} s\n",
-      m.gflops, 100.0 * m.gflops / m.gemm_gflops, m.gemm_gflops, drift::gemm_library_name(), m.peak_rss_mib, m.work_s);
+std::string common_text(const BenchOptions& options, const Measurement& m) {
+  const std::string beside = options.cuda()
+                                 ? fmt::format("factors in {}", options.precision)
+                                 : fmt::format("{:.0f} % of this machine's best product ({:.1f} GFLOP/s by {})",
+                                               100.0 * m.gflops / m.gemm_gflops, m.gemm_gflops, drift::gemm_library_name());
+  return fmt::format("  {:.1f} GFLOP/s of the dense method, {}\n  {:.0f} MiB of memory at most; total over {:.1f} s\n", m.gflops,
+                     beside, m.peak_rss_mib, m.work_s);
 }
 
 std::string network_text(const BenchOptions& options, const drift::NetworkSpec& spec) {
   return fmt::format("{} network of {} spatial and {} temporal layers, H = {}, B = {}, {} frequencies; {} {} on {} {}",
                      options.spherical ? "Spherical" : "The paper's", spec.spatial.layers, spec.temporal.layers, spec.features,
                      spec.bottleneck, options.frequencies, options.members, options.members == 1 ? "member" : "members",
-                     options.threads, options.threads == 1 ? "thread" : "threads");
+                     options.cuda() ? "one" : std::to_string(options.threads),
+                     options.cuda()         ? "GPU"
+                     : options.threads == 1 ? "thread"
+                                            : "threads");
 }
 
 // Nanoseconds that one member's first layer, features and bottleneck, takes for a point: a network of this layer alone.
@@ -116,7 +131,16 @@ void print_report(const BenchOptions& options, const nlohmann::ordered_json& jso
 
 void settle(BenchOptions& options) {
   if (options.threads == 0) options.threads = drift::default_threads();
-  if (options.members == 0) options.members = static_cast<std::size_t>(options.threads);
+  if (options.members == 0) options.members = options.cuda() ? kGpuMembers : static_cast<std::size_t>(options.threads);
+}
+
+std::unique_ptr<drift::Engine> make_engine(const BenchOptions& options) {
+  return drift::make_engine(drift::backend_named(options.backend),
+                            {.threads = options.threads, .precision = drift::precision_named(options.precision)});
+}
+
+MeasureOptions measure_options(const BenchOptions& options) {
+  return {options.threads, options.cuda() ? 0 : options.matrix_size, options.seconds};
 }
 
 void bench_train(BenchOptions options) {
@@ -124,17 +148,20 @@ void bench_train(BenchOptions options) {
   const drift::NetworkSpec spec = bench_spec(options);
   drift::Recipe recipe = options.recipe == "paper" ? drift::paper_recipe() : drift::default_recipe();
   recipe.batch = options.batch;
-  const auto engine = drift::make_cpu_engine({.threads = options.threads});
-  const Measurement m = measure_training(*engine, {options.threads, options.matrix_size, options.seconds}, spec, recipe,
-                                         options.members, options.observations);
+  const auto engine = make_engine(options);
+  const Measurement m = measure_training(*engine, measure_options(options), spec, recipe, options.members, options.observations);
+  const double rows_a_step = static_cast<double>(std::min(options.batch, options.observations) * options.members);
 
   nlohmann::ordered_json json = {
       {"bench", "train"}, {"member_samples_per_s", m.rows / m.work_s}, {"flops_per_member_sample", drift::training_flops(spec)}};
   json.update(common_json(options, m, engine->name()));
   json["observations"] = options.observations;
+  json["step_ms"] = 1e3 * m.work_s * rows_a_step / m.rows;
   std::string text = fmt::format("{}, batch {}, {} recipe, {} observations\n", network_text(options, spec), options.batch,
                                  options.recipe, grouped(static_cast<double>(options.observations)));
-  text += fmt::format("  {} observations trained a second, all members together\n", grouped(m.rows / m.work_s)) + common_text(m);
+  text += fmt::format("  {} observations trained a second, all members together; {:.3g} ms a step\n", grouped(m.rows / m.work_s),
+                      1e3 * m.work_s * rows_a_step / m.rows) +
+          common_text(options, m);
   add_first_layers(*engine, options, spec, json, text);
   print_report(options, json, text);
 }
@@ -142,7 +169,7 @@ void bench_train(BenchOptions options) {
 void bench_predict(BenchOptions options) {
   settle(options);
   const drift::NetworkSpec spec = bench_spec(options);
-  const auto engine = drift::make_cpu_engine({.threads = options.threads});
+  const auto engine = make_engine(options);
   const RandomData data(spec, options.batch);
   const drift::Ensemble ensemble = drift::draw_ensemble(spec, 1, options.members);
   std::vector<float> mean(data.rows), variance(data.rows);
@@ -152,7 +179,7 @@ void bench_predict(BenchOptions options) {
     for (std::size_t i = 0; i < repeats; ++i) engine->predict(ensemble, data.coordinate_view(), views);
     return static_cast<double>(repeats * data.rows * options.members);
   };
-  const Measurement m = measure({options.threads, options.matrix_size, options.seconds}, drift::prediction_flops(spec), work);
+  const Measurement m = measure(measure_options(options), drift::prediction_flops(spec), work);
 
   const double points = m.rows / m.work_s / static_cast<double>(options.members);
   nlohmann::ordered_json json = {{"bench", "predict"},
@@ -162,7 +189,7 @@ void bench_predict(BenchOptions options) {
   json.update(common_json(options, m, engine->name()));
   std::string text =
       fmt::format("{}, {} points at a time\n", network_text(options, spec), grouped(static_cast<double>(options.batch)));
-  text += fmt::format("  {} points predicted a second by the whole ensemble\n", grouped(points)) + common_text(m);
+  text += fmt::format("  {} points predicted a second by the whole ensemble\n", grouped(points)) + common_text(options, m);
   add_first_layers(*engine, options, spec, json, text);
   print_report(options, json, text);
 }
@@ -177,8 +204,13 @@ std::shared_ptr<BenchOptions> add_common(CLI::App* verb) {
   verb->add_flag("--json", options->json, "Print one JSON object");
   verb->add_flag("--spherical", options->spherical,
                  fmt::format("The spherical network, its first layer at mean degree {:.0f}", kMeanDegree));
-  add(verb, "--members", options->members, "N", "Networks in the ensemble; 0: as many as threads")->check(whole_number(0, 10000));
+  add(verb, "--members", options->members, "N", "Networks in the ensemble; 0: as many as threads, ten on a GPU")
+      ->check(whole_number(0, 10000));
   add(verb, "--threads", options->threads, "N", "0: one for each core")->check(whole_number(0, 4096));
+  add(verb, "--backend", options->backend, "NAME", "cpu, or cuda: a GPU, whose figures include copies to it and back")
+      ->check(CLI::IsMember({"cpu", "cuda"}).description(""));
+  add(verb, "--precision", options->precision, "NAME", "Of matrix products on a GPU: float32, tf32 or bf16")
+      ->check(CLI::IsMember({"float32", "tf32", "bf16"}).description(""));
   add(verb, "--frequencies", options->frequencies, "NAME",
       "Of the hidden layers: structured (fast transforms), orthogonal or independent (dense products)")
       ->check(CLI::IsMember({"structured", "orthogonal", "independent"}).description(""));

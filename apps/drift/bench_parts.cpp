@@ -54,9 +54,10 @@ Measurement measure(const MeasureOptions& options, double flops_per_row, const s
   work(2);
   Measurement result = {};
   result.peak_rss_mib = drift::peak_rss_mib();
-  result.gemm_gflops = drift::gemm_gflops(options.threads, options.matrix_size);
+  const auto product = [&] { return options.matrix_size > 0 ? drift::gemm_gflops(options.threads, options.matrix_size) : 0.0; };
+  result.gemm_gflops = product();
   const Total total = repeat_for(options.seconds, work);
-  result.gemm_gflops = std::max(result.gemm_gflops, drift::gemm_gflops(options.threads, options.matrix_size));
+  result.gemm_gflops = std::max(result.gemm_gflops, product());
   result.work_s = total.seconds;
   result.rows = total.done;
   result.gflops = total.done * flops_per_row / total.seconds * 1e-9;

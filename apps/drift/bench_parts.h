@@ -24,7 +24,7 @@ struct Measurement {
 
 struct MeasureOptions {
   int threads;
-  int matrix_size;  // of the machine's own product
+  int matrix_size;  // of the machine's own product; 0: it is not measured
   double seconds;   // how long to measure, at least
 };
 

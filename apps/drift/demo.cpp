@@ -136,7 +136,7 @@ class Demo {
   }
 
   void predict() {
-    engine_ = drift::make_cpu_engine({.threads = settings_.threads});
+    engine_ = drift::make_engine(settings_);
     drift::MapOptions map;
     map.grid = drift::parse_grid(kGrid);
     double time = 0.0;

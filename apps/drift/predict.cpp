@@ -26,6 +26,7 @@ struct PredictOptions {
   std::string lon, lat, time_column;
   bool members = false, gradient = false, json = false, quiet = false;
   int threads = 0;
+  std::string backend = "auto";
 };
 
 double parse_time(const std::string& text, bool calendar) {
@@ -76,7 +77,7 @@ class Predict {
     }
     check_output(options_.out);
     model_ = drift::load_field_model(options_.model);
-    engine_ = drift::make_cpu_engine({.threads = options_.threads});
+    engine_ = drift::make_engine(drift::backend_named(options_.backend), {.threads = options_.threads});
     settle_times();
     if (options_.at.empty())
       map();
@@ -204,6 +205,10 @@ void add_predict(CLI::App& app) {
   verb->add_option("--lon", options->lon, "Column of the table with the longitudes (or x)")->type_name("");
   verb->add_option("--lat", options->lat, "Column of the table with the latitudes (or y)")->type_name("");
   verb->add_option("--time-column", options->time_column, "Column of the table with the times")->type_name("");
+  verb->add_option("--backend", options->backend,
+                   "Where networks are evaluated: cpu, cuda, or auto: a GPU where there is one [auto]")
+      ->type_name("")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   verb->add_option("--threads", options->threads, "Threads; 0: one a core [0]")->type_name("")->check(whole_number(0, 4096));
   verb->add_flag("--json", options->json, "Print the result as JSON");
   verb->add_flag("--quiet", options->quiet, "Print errors and warnings only");

@@ -65,9 +65,10 @@ void run(const ScoreOptions& options, const RunOptions& flags) {
   drift::RunSettings settings = drift::run_settings_from_toml(model.settings, options.model + " (settings)");
   settings.data.box = {};
   settings.data.from = settings.data.to = "";
+  settings.backend = "auto";  // the machine that trained may have had a GPU that this one has not
   flags.apply(settings);
   const drift::Reading reading = drift::read_observations(options.files, drift::read_options(settings));
-  const auto engine = drift::make_cpu_engine({.threads = settings.threads});
+  const auto engine = drift::make_engine(settings);
   if (reading.report.value.unit != model.info.value.unit && !reading.report.value.unit.empty() &&
       !model.info.value.unit.empty()) {
     throw drift::UsageError(
@@ -109,7 +110,7 @@ void add_score(CLI::App& app) {
                    "Score groups by themselves too: none, platform, day, region (boxes of 30 degrees) [platform]")
       ->type_name("")
       ->check(CLI::IsMember({"none", "platform", "day", "region"}).description(""));
-  auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"data", "--threads"});
+  auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"data", "--threads", "--backend", "--precision"});
   verb->add_flag("--json", options->json, "Print the scores as JSON")->group("Run");
   verb->add_flag("--quiet", options->quiet, "Print the scores only")->group("Run");
   verb->callback([options, flags] { run(*options, *flags); });

@@ -98,6 +98,10 @@ enum class Backend { automatic, cpu, cuda };
 // Automatic: the GPU where there is one, else the CPU.
 std::unique_ptr<Engine> make_engine(Backend backend, const EngineOptions& options = {});
 
+// By the words of settings: auto, cpu, cuda; float32, tf32, bf16. Other words are a UsageError.
+Backend backend_named(const std::string& word);
+Precision precision_named(const std::string& word);
+
 // Draws nothing, decides nothing: runs `engine` from `state` to the recipe's end, saving a checkpoint now and then.
 struct TrainOptions {
   TrainControl control = {};

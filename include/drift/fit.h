@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -36,6 +37,9 @@ struct FitPlan {
 // Settles what the settings leave open. Throws Error on data that no field can be made of (too few, all alike), UsageError on
 // settings that do not fit the data.
 FitPlan plan_fit(const RunSettings& settings, const Reading& reading);
+
+// The engine that the settings ask for.
+std::unique_ptr<Engine> make_engine(const RunSettings& settings);
 
 struct FitControl {
   std::function<void(const Progress&)> progress = {};

@@ -30,7 +30,9 @@ struct InterpolatorData {
 
 struct InterpolatorControl {
   std::uint64_t seed = 1;
-  int threads = 0;  // 0: one for each core this process may use
+  int threads = 0;                        // 0: one for each core this process may use
+  Backend backend = Backend::automatic;   // of methods that train networks
+  Precision precision = Precision::tf32;  // theirs, on a GPU
   std::function<void(double share, const std::string& what)> progress =
       {};                     // share of the fit done; never from two threads at once
   std::stop_token stop = {};  // asks the fit to end early

@@ -107,6 +107,8 @@ struct RunSettings {
   OutputSettings output;
   std::uint64_t seed = 1;
   int threads = 0;                 // 0: one for each core this process may use
+  std::string backend = "auto";    // where networks are trained: cpu, cuda, or auto: a GPU where there is one
+  std::string precision = "tf32";  // of matrix products on a GPU: float32, tf32, bf16
   std::string recipe = "default";  // drift's own networks and training, or "paper": those of the paper's first experiment
 };
 

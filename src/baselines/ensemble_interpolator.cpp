@@ -62,7 +62,7 @@ bool EnsembleInterpolator::fit(const InterpolatorData& data, const InterpolatorC
   recipe_ = fitted_recipe(settings_.recipe, n, settings_.least_steps);
   require_memory(settings_.method, n, training_bytes(settings_.spec, recipe_, settings_.members, threads),
                  "lower members or width");
-  engine_ = make_cpu_engine({.threads = threads});
+  engine_ = make_engine(control.backend, {.threads = threads, .precision = control.precision});
   ensemble_ = draw_ensemble(settings_.spec, control.seed, settings_.members);
   TrainingState state;
   TrainOptions options;

@@ -12,15 +12,8 @@ namespace {
 
 const std::vector<Method>& methods() {
   static const std::vector<Method> all = {
-      exact_gp_method(),
-      nearest_gp_method(),
-      local_experts_method(),
-      svgp_method(),
-      deep_gp_method(),
-      relu_network_method(),
-      fourier_network_method(),
-      siren_method(),
-      neural_process_method(),
+      exact_gp_method(),     nearest_gp_method(),      local_experts_method(), svgp_method(),           deep_gp_method(),
+      relu_network_method(), fourier_network_method(), siren_method(),         neural_process_method(),
   };
   return all;
 }

@@ -161,7 +161,11 @@ class OneFit {
                                    .space = space_of(plan_.fit.domain),
                                    .space_coordinates = space_coordinates(plan_.fit.domain),
                                    .noise_sd = noise};
-    InterpolatorControl control = {.seed = result_.seed, .threads = plan_.fit.settings.threads, .stop = control_.stop};
+    InterpolatorControl control = {.seed = result_.seed,
+                                   .threads = plan_.fit.settings.threads,
+                                   .backend = backend_named(plan_.fit.settings.backend),
+                                   .precision = precision_named(plan_.fit.settings.precision),
+                                   .stop = control_.stop};
     if (control_.progress) {
       control.progress = [this](double share, const std::string& what) {
         control_.progress(result_.method, result_.seed, share, what);

@@ -65,7 +65,7 @@ bool DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorCont
   const double tuning_work = 3.0 * static_cast<double>(trials_);
   const double tuning_share = tuning_work / (tuning_work + static_cast<double>(plan_.members));
   if (trials_ > 0 && !tune(control, tuning_share)) return false;
-  engine_ = make_cpu_engine({.threads = control.threads});
+  engine_ = make_engine(control.backend, {.threads = control.threads, .precision = control.precision});
   ensemble_ = draw_networks(plan_);
   TrainingState state;
   TrainOptions options;

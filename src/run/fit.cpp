@@ -44,8 +44,13 @@ void take_up(const FitPlan& plan, const FitControl& control, Ensemble& ensemble,
 
 }  // namespace
 
+std::unique_ptr<Engine> make_engine(const RunSettings& settings) {
+  return make_engine(backend_named(settings.backend),
+                     {.threads = settings.threads, .precision = precision_named(settings.precision)});
+}
+
 FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& control) {
-  const std::unique_ptr<Engine> engine = make_cpu_engine({.threads = plan.settings.threads});
+  const std::unique_ptr<Engine> engine = make_engine(plan.settings);
   Ensemble ensemble;
   TrainingState state;
   take_up(plan, control, ensemble, state);

@@ -36,6 +36,13 @@ void visit_settings(Self& s, Visitor&& visit) {
   visit("", "seed", s.seed, whole("--seed", "Seed of every random number", 0, 9e15));
   visit("", "threads", s.threads, whole("--threads", "Threads; 0: one a core", 0, 4096));
 
+  SettingRule backend = text("--backend", "Where networks are trained: cpu, cuda, or auto: a GPU where there is one");
+  backend.words = {"auto", "cpu", "cuda"};
+  visit("", "backend", s.backend, backend);
+  SettingRule precision = text("--precision", "Of matrix products on a GPU: float32, tf32 or bf16");
+  precision.words = {"float32", "tf32", "bf16"};
+  visit("", "precision", s.precision, precision);
+
   SettingRule recipe = text("--recipe", "Networks and training: drift's own (default), or the paper's (paper)");
   recipe.words = {"default", "paper"};
   visit("", "recipe", s.recipe, recipe);

@@ -81,7 +81,9 @@ class Trials {
     const std::size_t wanted = settings.tune.members.value_or(3);
     const auto members =
         std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(std::sqrt(share) * static_cast<double>(wanted))));
-    const auto engine = make_cpu_engine({.threads = threads_});
+    RunSettings of_trial = settings;
+    of_trial.threads = threads_;
+    const auto engine = make_engine(of_trial);
     FieldModel model = trained(*engine, trial, members, rows, seed, std::move(stop));
     const TrialParts parts = {score_of(*engine, model, trial, score_), roughness(*engine, model, 48),
                               score_of(*engine, model, trial, check_)};

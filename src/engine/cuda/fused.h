@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstdint>
+
+#include "drift/recipe.h"
+#include "engine/cuda/device.h"
+#include "engine/cuda/kernels.h"
+
+namespace drift::cuda {
+
+// Training and prediction on Hopper's own matrix instructions (wgmma, tf32), for networks whose layers are planar with 128 hidden
+// entries (or none) and 128 outputs, that is, drift's and the paper's. A layer is one kernel forward and two backward; features
+// are never written to memory. What is kept of the forward pass are the phases, 16 bits each: a fraction of a turn to 2^-17,
+// finer than tf32's rounding of what went into them.
+//
+// Units. Rows go in blocks of 64 (a warpgroup's), features in tiles of 64, the last one filled up with zeros.
+//
+// Fragments. A block [64, 128] of numbers between two kernels is kept as wgmma's accumulators have it: thread t of the warpgroup
+// holds, for each of 16 groups of 8 columns, the four numbers (g, 2c), (g, 2c + 1), (g + 8, 2c), (g + 8, 2c + 1), row 16 w + g,
+// w = t / 32, g = t % 32 / 4, c = t % 4; memory has float4[16][128]. As the left factor of the next product the same thread wants
+// (g, c), (g + 8, c), (g, c + 4), (g + 8, c + 4): the same numbers once the 8 columns are taken in the order 0 2 4 6 1 3 5 7. So
+// the right factors are stored with their inner index in that order, and a fragment goes from one product to the next as it is.
+//
+// Images. Right factors lie in memory as wgmma wants them in shared memory: K-major panels of 32 numbers (128 bytes) by 64 or 128
+// rows, 16-byte chunks exchanged by the row's last three bits. One bulk copy of 32 KiB brings a tile in.
+//   rows image      of M [H, 128]: a tile is 64 rows of M by 4 panels of columns
+//   columns image   of M [H, 128]: a tile is 128 columns of M, as rows, by 2 panels of H
+inline constexpr int kFusedWidth = 128;
+inline constexpr int kFusedTile = 64;         // features
+inline constexpr int kFusedRows = 64;         // of a block
+inline constexpr int kTileFloats = 64 * 128;  // of a tile's image, and of a fragment block
+inline constexpr int kMaxFusedCoordinates = 3;
+inline constexpr int kMaxFusedLayers = 12;
+
+// How a layer's work, `tiles` tiles for each of `pairs` pairs of row blocks, is divided among `blocks` blocks of threads: first
+// whole pairs, one for each block in each of `rounds` rounds, so that neighbours read the same weights at the same time; what is
+// left then evenly, `tail` blocks taking a run of tiles each. A pair's sum may so come in parts, at most kMaxParts of them, one
+// from each block that had a share; part 0 is the first one's.
+inline constexpr int kMaxParts = 4;
+struct Division {
+  int pairs, tiles, blocks, rounds, tail;
+};
+
+// Partial sums of fragment blocks, [parts, members, row blocks, kTileFloats], times a factor of the member.
+struct Fragments {
+  float* data;
+  Division division;               // blocks is 0: one part
+  ConstMatrices factor1, factor2;  // numbers of the member; none: data is nullptr
+  float constant;
+};
+
+struct FusedForward {
+  int members, row_blocks;
+  Division division;
+  Fragments input;            // none: data is nullptr
+  ConstMatrices coordinates;  // [rows, coordinate_count], over their lengthscales
+  int coordinate_count;       // at least 1
+  const float* coefficients;  // [members, tiles, (coordinate_count + 1), 64]: phases, then frequencies
+  const float* frequencies;   // rows image of W^T [features, 128]
+  const float* bottleneck;    // columns image of Theta [features, 128]
+  float* output;              // fragments: cos . Theta
+  uint4* phases;              // [members, row blocks, tiles, 512], or nullptr: not kept
+};
+void fused_forward(const FusedForward& f, cudaStream_t stream);
+
+// (sin * (d_output . Theta^T)) . W^T
+struct FusedBackward {
+  int members, row_blocks;
+  Division division;
+  Fragments output_gradient;
+  const float* bottleneck;   // rows image
+  const float* frequencies;  // columns image of W^T
+  const uint4* phases;
+  float* input_gradient;  // fragments
+};
+void fused_backward(const FusedBackward& f, cudaStream_t stream);
+
+// Adam (engine/cpu/kernels.h) of all members.
+struct FusedAdam {
+  const StepNumbers* numbers;  // nullptr: none
+  float beta1, beta2, epsilon, decay;
+  float* weights;  // [members, weights_stride]
+  std::size_t weights_stride;
+  float* moment1;  // [members, gradient_stride]
+  float* moment2;
+  std::size_t gradient_stride;
+};
+
+// gradient [features, 128] = factor cos^T . d_output, of several layers in one launch; or, with Adam, the new weights and their
+// images at once, the gradient never leaving the registers.
+struct FusedWeightGradient {
+  struct Layer {
+    const uint4* phases;
+    const float* output_gradient;  // transposed images: [members, row blocks, kTileFloats]
+    ConstMatrices factor1, factor2;
+    float* gradient;  // of the first member
+    int features;
+    // With Adam:
+    std::size_t offset;  // of the bottleneck in a member's parameters
+    float* rows_image;
+    float* columns_image;
+  };
+  int layers, members, row_blocks, tiles;
+  std::size_t gradient_stride;  // between members
+  bool accumulate;
+  FusedAdam adam;
+  Layer layer[kMaxFusedLayers];
+};
+void fused_weight_gradient(const FusedWeightGradient& f, cudaStream_t stream);
+
+// Transposed images of fragments: a row block's [128, 64 rows], two panels of 32 rows.
+void transpose_fragments(const Fragments& from, int members, int row_blocks, float* images, cudaStream_t stream);
+
+// Both images of M [features, 128] for every member; M[h, j] = data[h * row + j * column]. Either may be nullptr.
+struct MakeImages {
+  int members, features, tiles;
+  const float* data;
+  std::size_t row, column, member_stride;
+  float* rows_image;
+  float* columns_image;
+};
+void make_images(const MakeImages& m, cudaStream_t stream);
+void make_coefficients(int members, int features, int tiles, int coordinates, const ConstMatrices& phases,
+                       const ConstMatrices& frequencies, float* coefficients, cudaStream_t stream);
+
+// The linear head over two fragment inputs, and the loss. One output.
+struct FusedHead {
+  int members, row_blocks, rows;
+  Fragments input[2];
+  ConstMatrices head;  // [256]
+  float head_scale;
+  float* output;  // [members, capacity]
+  std::size_t capacity;
+  // Training only; values is nullptr otherwise.
+  const float* values;   // [members, capacity]
+  const float* weights;  // or nullptr
+  LossKind loss;
+  float delta;
+  float loss_scale;
+  double* partial;  // [members, partial_stride] one for each row block
+  int partial_first;
+  int partial_stride;
+  float* input_gradient[2];  // fragments, one part
+  float* transposed[2];      // their transposed images
+  float* head_partial;       // [members, row blocks, 256]
+};
+void fused_head(const FusedHead& h, cudaStream_t stream);
+// gradient[256] (+)= sum over row blocks
+void fused_head_gradient(const float* head_partial, int members, int row_blocks, float* gradient, std::size_t stride,
+                         bool accumulate, cudaStream_t stream);
+
+}  // namespace drift::cuda

@@ -1,0 +1,277 @@
+// The three products of a layer on Hopper; fused.h has the layouts. Two warpgroups of 64 rows (or features) each, and one warp
+// that fetches tiles for both. While one warpgroup takes cosines the other keeps the tensor cores busy.
+
+#include "engine/cuda/fused_parts.cuh"
+#include "engine/cuda/launch.cuh"
+
+namespace drift::cuda {
+namespace {
+
+constexpr int kCoefficientBytes = (kMaxFusedCoordinates + 1) * 64 * 4;
+constexpr int kForwardStages = 3, kForwardStageBytes = 2 * kTileBytes + kCoefficientBytes;
+constexpr int kBackwardStages = 3, kBackwardStageBytes = 2 * kTileBytes;
+constexpr int kForwardShared = shared_bytes(kForwardStages * kForwardStageBytes);
+constexpr int kBackwardShared = shared_bytes(kBackwardStages * kBackwardStageBytes);
+static_assert(kForwardStageBytes % kAlignment == 0);
+
+#ifdef DRIFT_WGMMA
+
+// Cosines of a tile as the left factor of a product, and the phases, packed.
+template <bool kHidden, int kCoordinates>
+__device__ __forceinline__ void take_cosines(const float* coefficients, const float (&x)[2][kCoordinates],
+                                             const float (&phase)[32], std::uint32_t (&cosine)[32], std::uint32_t (&packed)[16]) {
+#pragma unroll
+  for (int n8 = 0; n8 < 8; ++n8) {
+    float2 c[kCoordinates + 1];
+#pragma unroll
+    for (int n = 0; n <= kCoordinates; ++n) c[n] = *reinterpret_cast<const float2*>(coefficients + n * 64 + n8 * 8);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float p0 = c[0].x, p1 = c[0].y;
+#pragma unroll
+      for (int n = 0; n < kCoordinates; ++n) {
+        p0 = fmaf(x[half][n], c[n + 1].x, p0);
+        p1 = fmaf(x[half][n], c[n + 1].y, p1);
+      }
+      if constexpr (kHidden) {
+        p0 += phase[4 * n8 + 2 * half];
+        p1 += phase[4 * n8 + 2 * half + 1];
+      }
+      p0 = fast_fraction(p0);
+      p1 = fast_fraction(p1);
+      packed[2 * n8 + half] = pack_phases(p0, p1);
+      cosine[4 * n8 + half] = as_tf32(fast_cosine(kTwoPiF * p0));
+      cosine[4 * n8 + half + 2] = as_tf32(fast_cosine(kTwoPiF * p1));
+    }
+  }
+}
+
+// Gradients times sines, likewise.
+__device__ __forceinline__ void times_sines(const uint4 (&kept)[4], const float (&gradient)[32], std::uint32_t (&product)[32]) {
+#pragma unroll
+  for (int n8 = 0; n8 < 8; ++n8) {
+    const uint4 four = kept[n8 / 2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const std::uint32_t pair = n8 % 2 == 0 ? (half == 0 ? four.x : four.y) : (half == 0 ? four.z : four.w);
+      product[4 * n8 + half] = as_tf32(gradient[4 * n8 + 2 * half] * fast_sine(low_phase(pair)));
+      product[4 * n8 + half + 2] = as_tf32(gradient[4 * n8 + 2 * half + 1] * fast_sine(high_phase(pair)));
+    }
+  }
+}
+
+#endif
+
+template <bool kHidden, bool kKeep, int kCoordinates>
+__global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_constant__ FusedForward f) {
+#ifdef DRIFT_WGMMA
+  unsigned char* memory = aligned_memory();
+  const Ring<kForwardStages> ring(reinterpret_cast<std::uint64_t*>(memory + kForwardStages * kForwardStageBytes));
+  const int tiles = f.division.tiles, pairs_of_member = f.row_blocks / 2;
+  Share share(f.division, blockIdx.x);
+  constexpr int kCoefficients = (kCoordinates + 1) * 64;
+  if (threadIdx.x >= kConsumers) {
+    give_registers<40>();
+    if (threadIdx.x == kConsumers) {
+      for (int i = 0; share.next();) {
+        const std::size_t first = static_cast<std::size_t>(share.pair / pairs_of_member) * tiles + share.begin;
+        for (std::size_t at = first; at < first + share.count; ++at, ++i) {
+          unsigned char* stage = memory + i % kForwardStages * kForwardStageBytes;
+          std::uint64_t* full = ring.full + i % kForwardStages;
+          ring.wait_free(i);
+          barrier_expect(full, (kHidden ? 2 : 1) * kTileBytes + kCoefficients * 4);
+          if constexpr (kHidden) bulk_copy(stage, f.frequencies + at * kTileFloats, kTileBytes, full);
+          bulk_copy(stage + kTileBytes, f.bottleneck + at * kTileFloats, kTileBytes, full);
+          bulk_copy(stage + 2 * kTileBytes, f.coefficients + at * kCoefficients, kCoefficients * 4, full);
+        }
+      }
+    }
+  } else {
+    take_registers<232>();
+    const int thread = threadIdx.x % 128, lane = thread % 32, group = threadIdx.x / 128;
+    const std::size_t blocks_of_all = static_cast<std::size_t>(f.members) * f.row_blocks;
+    if (group == 1) pass_turn(group);  // group 0 begins
+    for (int fill = 0; share.next(); fill += share.count) {
+      const int begin = share.begin, count = share.count;
+      const std::size_t member = share.pair / pairs_of_member, block = static_cast<std::size_t>(share.pair) * 2 + group;
+      std::uint32_t left[64];
+      if constexpr (kHidden) load_left(f.input, member, block, blocks_of_all * (kTileFloats / 4), thread, left);
+      float x[2][kCoordinates];
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int row = static_cast<int>(block % f.row_blocks) * kFusedRows + thread / 32 * 16 + lane / 4 + half * 8;
+#pragma unroll
+        for (int i = 0; i < kCoordinates; ++i) {
+          x[half][i] = f.coordinates.data[member * f.coordinates.member_stride + row * f.coordinates.stride + i];
+        }
+      }
+      float sum[64], phase[32];
+#pragma unroll
+      for (int i = 0; i < 64; ++i) sum[i] = 0;
+#pragma unroll
+      for (int i = 0; i < 32; ++i) phase[i] = 0;
+      const auto start_phases = [&](int i) {
+        ring.wait_full(i);
+        if constexpr (kHidden) {
+          wgmma_fence();
+          multiply_rows_image(left, shared_address(memory + i % kForwardStages * kForwardStageBytes), phase);
+          wgmma_commit();
+        }
+      };
+      touch(phase);
+      start_phases(fill);
+      wgmma_wait<0>();
+      touch(phase);
+      for (int n = 0; n < count; ++n) {
+        const int i = fill + n;
+        const unsigned char* stage = memory + i % kForwardStages * kForwardStageBytes;
+        std::uint32_t cosine[32], packed[16];
+        take_cosines<kHidden, kCoordinates>(reinterpret_cast<const float*>(stage + 2 * kTileBytes) + lane % 4 * 2, x, phase,
+                                            cosine, packed);
+        if constexpr (kKeep) {
+          uint4* to = f.phases + (block * tiles + begin + n) * 512 + thread;
+#pragma unroll
+          for (int q = 0; q < 4; ++q) to[q * 128] = {packed[4 * q], packed[4 * q + 1], packed[4 * q + 2], packed[4 * q + 3]};
+        }
+        touch(sum);
+        touch(phase);
+        await_turn(group);
+        wgmma_fence();
+        multiply_columns_image(cosine, shared_address(stage + kTileBytes), sum);
+        wgmma_commit();
+        // The next phases begin before this product is awaited.
+        if (n + 1 < count) {
+          start_phases(i + 1);
+          pass_turn(group);
+          wgmma_wait<kHidden ? 1 : 0>();
+        } else {
+          pass_turn(group);
+          wgmma_wait<0>();
+        }
+        touch(sum);
+        ring.release(i);
+        wgmma_wait<0>();
+        touch(phase);
+      }
+      store_fragments(sum, f.output + (share.part * blocks_of_all + block) * kTileFloats, thread);
+    }
+  }
+#endif
+}
+
+__global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid_constant__ FusedBackward f) {
+#ifdef DRIFT_WGMMA
+  unsigned char* memory = aligned_memory();
+  const Ring<kBackwardStages> ring(reinterpret_cast<std::uint64_t*>(memory + kBackwardStages * kBackwardStageBytes));
+  const int tiles = f.division.tiles, pairs_of_member = f.row_blocks / 2;
+  Share share(f.division, blockIdx.x);
+  if (threadIdx.x >= kConsumers) {
+    give_registers<40>();
+    if (threadIdx.x == kConsumers) {
+      for (int i = 0; share.next();) {
+        const std::size_t first = static_cast<std::size_t>(share.pair / pairs_of_member) * tiles + share.begin;
+        for (std::size_t at = first; at < first + share.count; ++at, ++i) {
+          unsigned char* stage = memory + i % kBackwardStages * kBackwardStageBytes;
+          std::uint64_t* full = ring.full + i % kBackwardStages;
+          ring.wait_free(i);
+          barrier_expect(full, 2 * kTileBytes);
+          bulk_copy(stage, f.bottleneck + at * kTileFloats, kTileBytes, full);
+          bulk_copy(stage + kTileBytes, f.frequencies + at * kTileFloats, kTileBytes, full);
+        }
+      }
+    }
+  } else {
+    take_registers<232>();
+    const int thread = threadIdx.x % 128, group = threadIdx.x / 128;
+    const std::size_t blocks_of_all = static_cast<std::size_t>(f.members) * f.row_blocks;
+    if (group == 1) pass_turn(group);
+    for (int fill = 0; share.next(); fill += share.count) {
+      const int begin = share.begin, count = share.count;
+      const std::size_t member = share.pair / pairs_of_member, block = static_cast<std::size_t>(share.pair) * 2 + group;
+      const uint4* phases = f.phases + (block * tiles + begin) * 512 + thread;
+      uint4 kept[4];
+      const auto fetch_phases = [&](int n) {
+#pragma unroll
+        for (int q = 0; q < 4; ++q) kept[q] = phases[n * 512 + q * 128];
+      };
+      fetch_phases(0);
+      std::uint32_t left[64];
+      load_left(f.output_gradient, member, block, blocks_of_all * (kTileFloats / 4), thread, left);
+      float sum[64], gradient[32];
+#pragma unroll
+      for (int i = 0; i < 64; ++i) sum[i] = 0;
+#pragma unroll
+      for (int i = 0; i < 32; ++i) gradient[i] = 0;
+      const auto start_gradients = [&](int i) {
+        ring.wait_full(i);
+        wgmma_fence();
+        multiply_rows_image(left, shared_address(memory + i % kBackwardStages * kBackwardStageBytes), gradient);
+        wgmma_commit();
+      };
+      touch(gradient);
+      start_gradients(fill);
+      wgmma_wait<0>();
+      touch(gradient);
+      for (int n = 0; n < count; ++n) {
+        const int i = fill + n;
+        std::uint32_t product[32];
+        times_sines(kept, gradient, product);
+        if (n + 1 < count) fetch_phases(n + 1);
+        touch(sum);
+        touch(gradient);
+        await_turn(group);
+        wgmma_fence();
+        multiply_columns_image(product, shared_address(memory + i % kBackwardStages * kBackwardStageBytes + kTileBytes), sum);
+        wgmma_commit();
+        if (n + 1 < count) {
+          start_gradients(i + 1);
+          pass_turn(group);
+          wgmma_wait<1>();
+        } else {
+          pass_turn(group);
+          wgmma_wait<0>();
+        }
+        touch(sum);
+        ring.release(i);
+        wgmma_wait<0>();
+        touch(gradient);
+      }
+      store_fragments(sum, f.input_gradient + (share.part * blocks_of_all + block) * kTileFloats, thread);
+    }
+  }
+#endif
+}
+
+unsigned grid_of(const Division& d) { return unsigned_of(d.rounds > 0 ? d.blocks : d.tail); }
+
+template <bool kHidden, bool kKeep, int kCoordinates>
+void launch_forward(const FusedForward& f, cudaStream_t stream) {
+  allow_shared(forward_kernel<kHidden, kKeep, kCoordinates>, kForwardShared);
+  forward_kernel<kHidden, kKeep, kCoordinates><<<grid_of(f.division), kFusedThreads, kForwardShared, stream>>>(f);
+}
+
+template <bool kHidden, bool kKeep>
+void launch_forward(const FusedForward& f, cudaStream_t stream) {
+  if (f.coordinate_count == 1) return launch_forward<kHidden, kKeep, 1>(f, stream);
+  if (f.coordinate_count == 2) return launch_forward<kHidden, kKeep, 2>(f, stream);
+  launch_forward<kHidden, kKeep, 3>(f, stream);
+}
+
+}  // namespace
+
+void fused_forward(const FusedForward& f, cudaStream_t stream) {
+  if (f.input.data == nullptr) {
+    f.phases == nullptr ? launch_forward<false, false>(f, stream) : launch_forward<false, true>(f, stream);
+  } else {
+    f.phases == nullptr ? launch_forward<true, false>(f, stream) : launch_forward<true, true>(f, stream);
+  }
+  check_cuda(cudaGetLastError(), "starting a layer");
+}
+
+void fused_backward(const FusedBackward& f, cudaStream_t stream) {
+  allow_shared(backward_kernel, kBackwardShared);
+  backward_kernel<<<grid_of(f.division), kFusedThreads, kBackwardShared, stream>>>(f);
+  check_cuda(cudaGetLastError(), "starting a layer's way back");
+}
+
+}  // namespace drift::cuda

@@ -1,0 +1,241 @@
+#pragma once
+
+// What the fused kernels share: stages of shared memory filled by one warp and used up by two warpgroups.
+
+#include "engine/cuda/fused.h"
+#include "engine/cuda/hopper.cuh"
+
+namespace drift::cuda {
+
+// Three warpgroups; the third fetches and gives most of its registers to the others: 2 x 128 x 232 + 128 x 40 <= 65536.
+constexpr int kConsumers = 256, kFusedThreads = kConsumers + 128;
+constexpr int kTileBytes = kTileFloats * 4;
+constexpr int kBarrierBytes = 128, kAlignment = 1024;
+// Of dynamic shared memory, for stages at a multiple of kAlignment and their barriers.
+constexpr int shared_bytes(int stages) { return stages + kBarrierBytes + kAlignment; }
+
+template <class Kernel>
+void allow_shared(Kernel* kernel, int bytes) {
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "asking for shared memory");
+}
+
+__device__ __forceinline__ std::uint32_t as_tf32(float x) {
+  std::uint32_t bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return bits;
+}
+__device__ __forceinline__ float fast_cosine(float radians) {
+  float y;
+  asm("cos.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(radians));
+  return y;
+}
+__device__ __forceinline__ float fast_sine(float radians) {
+  float y;
+  asm("sin.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(radians));
+  return y;
+}
+constexpr float kTwoPiF = 6.283185307179586F;
+
+// 16 bits of a phase: 192 has a last place of 2^-16, so adding it leaves the fraction of a turn in the last 16 bits.
+__device__ __forceinline__ std::uint32_t pack_phases(float r0, float r1) {
+  return __byte_perm(__float_as_uint(r0 + 192.0F), __float_as_uint(r1 + 192.0F), 0x5410);
+}
+// The phase less half a turn, in radians: cosine and sine change their sign.
+__device__ __forceinline__ float low_phase(std::uint32_t pair) {
+  return kTwoPiF * (__uint_as_float(0x43400000U | (pair & 0xFFFFU)) - 192.5F);
+}
+__device__ __forceinline__ float high_phase(std::uint32_t pair) {
+  return kTwoPiF * (__uint_as_float(0x43400000U | (pair >> 16)) - 192.5F);
+}
+
+__device__ __forceinline__ float factor_of(const Fragments& f, std::size_t member) {
+  float factor = f.constant;
+  if (f.factor1.data != nullptr) factor *= f.factor1.data[member * f.factor1.member_stride];
+  if (f.factor2.data != nullptr) factor *= f.factor2.data[member * f.factor2.member_stride];
+  return factor;
+}
+
+// Of the tail's tiles.
+__device__ __forceinline__ int tail_first(const Division& d, int block) {
+  return (d.pairs - d.rounds * d.blocks) * d.tiles * block / d.tail;
+}
+__device__ __forceinline__ int tail_owner(const Division& d, int unit) {
+  return ((unit + 1) * d.tail - 1) / ((d.pairs - d.rounds * d.blocks) * d.tiles);
+}
+__device__ __forceinline__ int parts_of(const Division& d, int pair) {
+  const int unit = (pair - d.rounds * d.blocks) * d.tiles;
+  if (d.blocks == 0 || unit < 0) return 1;
+  return tail_owner(d, unit + d.tiles - 1) - tail_owner(d, unit) + 1;
+}
+
+// A block's share of the work, pair by pair.
+struct Share {
+  const Division& division;
+  int block, round = 0, unit, last;
+  int pair = 0, begin = 0, count = 0, part = 0;  // the present pair, its tiles [begin, begin + count), and the part they make
+
+  __device__ Share(const Division& d, int which) : division(d), block(which), unit(0), last(0) {
+    if (block < d.tail) {
+      unit = tail_first(d, block);
+      last = tail_first(d, block + 1);
+    }
+  }
+  __device__ bool next() {
+    if (round < division.rounds) {
+      pair = round++ * division.blocks + block;
+      begin = part = 0;
+      count = division.tiles;
+      return true;
+    }
+    if (unit >= last) return false;
+    const int of_tail = unit / division.tiles;
+    pair = division.rounds * division.blocks + of_tail;
+    begin = unit % division.tiles;
+    count = min(last - unit, division.tiles - begin);
+    part = block - tail_owner(division, of_tail * division.tiles);
+    unit += count;
+    return true;
+  }
+};
+
+// A fragment block: the sum of its parts in their order, times the factor. All of a part is asked for at once.
+__device__ __forceinline__ void load_fragments(const Fragments& f, std::size_t member, std::size_t block, std::size_t part_stride,
+                                               int thread, float4 (&sum)[16]) {
+  const float4* from = reinterpret_cast<const float4*>(f.data + block * kTileFloats) + thread;
+#pragma unroll
+  for (int k = 0; k < 16; ++k) sum[k] = from[k * 128];
+  const int parts = parts_of(f.division, static_cast<int>(block / 2));
+  for (int part = 1; part < parts; ++part) {
+    from += part_stride;
+    float4 next[16];
+#pragma unroll
+    for (int k = 0; k < 16; ++k) next[k] = from[k * 128];
+#pragma unroll
+    for (int k = 0; k < 16; ++k) sum[k].x += next[k].x, sum[k].y += next[k].y, sum[k].z += next[k].z, sum[k].w += next[k].w;
+  }
+  const float factor = factor_of(f, member);
+#pragma unroll
+  for (int k = 0; k < 16; ++k) sum[k].x *= factor, sum[k].y *= factor, sum[k].z *= factor, sum[k].w *= factor;
+}
+
+// The same as the left factor of a product: 16 steps of k, four numbers each.
+__device__ __forceinline__ void load_left(const Fragments& f, std::size_t member, std::size_t block, std::size_t part_stride,
+                                          int thread, std::uint32_t (&left)[64]) {
+  float4 sum[16];
+  load_fragments(f, member, block, part_stride, thread, sum);
+#pragma unroll
+  for (int k = 0; k < 16; ++k) {
+    left[4 * k + 0] = as_tf32(sum[k].x);
+    left[4 * k + 1] = as_tf32(sum[k].z);
+    left[4 * k + 2] = as_tf32(sum[k].y);
+    left[4 * k + 3] = as_tf32(sum[k].w);
+  }
+}
+
+// p - round(p) by two additions: 1.5 2^23 has a last place of 1.
+__device__ __forceinline__ float fast_fraction(float p) { return p - ((p + 12582912.0F) - 12582912.0F); }
+
+// Bytes from a rows image's beginning of (row, column), columns in the order that fragments want.
+__device__ __forceinline__ int in_order(int j) { return (j & ~7) | ((j & 1) << 2) | ((j & 7) >> 1); }
+__device__ __forceinline__ int rows_image_place(int row, int column) {
+  const int k = in_order(column);
+  return k / 32 * 2048 + row * 32 + (((k % 32 / 4) ^ (row & 7)) * 4) + k % 4;
+}
+// Of a columns image: `inner` runs along the 64 features or rows, `outer` along the 128.
+__device__ __forceinline__ int columns_image_place(int inner, int outer) {
+  const int k = in_order(inner);
+  return k / 32 * 4096 + outer * 32 + (((k % 32 / 4) ^ (outer & 7)) * 4) + k % 4;
+}
+
+constexpr int kImageStride = kFusedWidth + 1;
+
+// tile [64][kImageStride] -> the images, by kThreads threads; neighbours write neighbouring chunks.
+template <int kThreads>
+__device__ __forceinline__ void write_images(const float* tile, int thread, float* rows_image, float* columns_image) {
+  for (int chunk = thread; chunk < kTileFloats / 4; chunk += kThreads) {
+    if (rows_image != nullptr) {
+      const int h = chunk % 512 / 8, q = (chunk % 8) ^ (h & 7);
+      const float* from = tile + h * kImageStride + chunk / 512 * 32 + q / 2 * 8 + q % 2;
+      reinterpret_cast<float4*>(rows_image)[chunk] = {from[0], from[2], from[4], from[6]};
+    }
+    if (columns_image != nullptr) {
+      const int j = chunk % 1024 / 8, q = (chunk % 8) ^ (j & 7);
+      const float* from = tile + (chunk / 1024 * 32 + q / 2 * 8 + q % 2) * kImageStride + j;
+      reinterpret_cast<float4*>(columns_image)[chunk] = {from[0], from[2 * kImageStride], from[4 * kImageStride],
+                                                         from[6 * kImageStride]};
+    }
+  }
+}
+
+// Within 2^-22 of the root.
+__device__ __forceinline__ float fast_root(float x) {
+  float y;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+__device__ __forceinline__ void adam_entry(const FusedAdam& a, float rate, float inverse2, float g, float& weight, float& moment1,
+                                           float& moment2) {
+  const float m = fmaf(a.beta1, moment1, (1 - a.beta1) * g);
+  const float v = fmaf(a.beta2, moment2, (1 - a.beta2) * (g * g));
+  weight -= __fdividef(rate * m, fast_root(v * inverse2) + a.epsilon);
+  moment1 = m;
+  moment2 = v;
+}
+
+#ifdef DRIFT_WGMMA
+
+extern __shared__ unsigned char shared_memory[];
+__device__ __forceinline__ unsigned char* aligned_memory() {
+  const std::uint32_t address = shared_address(shared_memory);
+  return shared_memory + ((kAlignment - address % kAlignment) % kAlignment);
+}
+
+// A ring of stages.
+template <int kStages>
+struct Ring {
+  std::uint64_t* full;
+  std::uint64_t* empty;
+
+  __device__ explicit Ring(std::uint64_t* barriers) : full(barriers), empty(barriers + kStages) {
+    if (threadIdx.x == 0) {
+      for (int i = 0; i < kStages; ++i) {
+        barrier_init(full + i, 1);
+        barrier_init(empty + i, kConsumers / 32);
+      }
+      barrier_init_fence();
+    }
+    __syncthreads();
+  }
+  // Producer: waits until stage of the i-th fill is free.
+  __device__ void wait_free(int i) const {
+    if (i >= kStages) barrier_wait(empty + i % kStages, (i / kStages - 1) & 1);
+  }
+  __device__ void wait_full(int i) const { barrier_wait(full + i % kStages, (i / kStages) & 1); }
+  // Consumers: a warp has done with it.
+  __device__ void release(int i) const {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) barrier_arrive(empty + i % kStages);
+  }
+};
+
+// D [64, 64] = left . tile^T of a rows image: 16 steps.
+__device__ __forceinline__ void multiply_rows_image(const std::uint32_t (&left)[64], std::uint32_t tile, float (&d)[32]) {
+#pragma unroll
+  for (int k = 0; k < 16; ++k) wgmma_n64(d, left + 4 * k, panel_descriptor(tile + k / 4 * 8192 + k % 4 * 32), k > 0);
+}
+// D [64, 128] += left . tile^T of a columns image: 8 steps.
+__device__ __forceinline__ void multiply_columns_image(const std::uint32_t (&left)[32], std::uint32_t tile, float (&d)[64]) {
+#pragma unroll
+  for (int k = 0; k < 8; ++k) wgmma_n128(d, left + 4 * k, panel_descriptor(tile + k / 4 * 16384 + k % 4 * 32), 1);
+}
+
+__device__ __forceinline__ void store_fragments(const float (&d)[64], float* block, int thread) {
+  float4* to = reinterpret_cast<float4*>(block) + thread;
+#pragma unroll
+  for (int k = 0; k < 16; ++k) to[k * 128] = {d[4 * k], d[4 * k + 1], d[4 * k + 2], d[4 * k + 3]};
+}
+
+#endif  // DRIFT_WGMMA
+
+}  // namespace drift::cuda

@@ -1,0 +1,265 @@
+#include "engine/cuda/fused_passes.h"
+
+#include <algorithm>
+#include <numbers>
+
+namespace drift::cuda {
+namespace {
+
+std::size_t size(int count) { return static_cast<std::size_t>(count); }
+int tiles_of(int features) { return (features + kFusedTile - 1) / kFusedTile; }
+int row_blocks_of(int rows) { return (rows + 2 * kFusedRows - 1) / (2 * kFusedRows) * 2; }
+
+bool fits(const LayerPlan& layer, const Plan& plan) {
+  return layer.kind == FeatureKind::random && layer.planar() && !layer.sphere && !layer.bias && layer.outputs == kFusedWidth &&
+         (layer.hidden == 0 || layer.hidden == kFusedWidth) && layer.coordinates >= 1 &&
+         layer.coordinates <= kMaxFusedCoordinates && layer.features == plan.layers.front().features && layer.next != kOutput;
+}
+
+}  // namespace
+
+bool FusedPasses::fit(const Plan& plan, Wanted wanted, Precision precision) {
+  if (!allowed || precision != Precision::tf32 || wanted.hyper || wanted.coordinates || wanted.dropout || wanted.variational)
+    return false;
+  if (!plan.has_head || plan.head_inputs != 2 * kFusedWidth || plan.spec.outputs != 1) return false;
+  if (plan.layers.size() > size(kMaxFusedLayers) || !is_hopper()) return false;
+  return std::all_of(plan.layers.begin(), plan.layers.end(), [&](const LayerPlan& layer) { return fits(layer, plan); });
+}
+
+std::size_t FusedPasses::bytes_per_row(const Plan& plan, std::size_t members, bool training) {
+  const std::size_t fragments = size(kFusedWidth) * sizeof(float), tiles = size(tiles_of(plan.layers.front().features));
+  const std::size_t layer =
+      training ? (2 * size(kMaxParts) + 1) * fragments + tiles * size(kFusedTile) * 2 : size(kMaxParts) * fragments;
+  return members * (plan.layers.size() * layer + 64);
+}
+
+int FusedPasses::loss_partials(int rows) { return row_blocks_of(rows); }
+
+FusedPasses::FusedPasses(const Network& network, std::size_t capacity, bool training, const Stream& stream)
+    : network_(network),
+      plan_(network.plan()),
+      training_(training),
+      tiles_(tiles_of(plan_.layers.front().features)),
+      multiprocessors_(multiprocessors()),
+      capacity_(size(row_blocks_of(static_cast<int>(capacity))) * size(kFusedRows)),
+      layers_(plan_.layers.size()) {
+  const auto members = size(network.members());
+  const std::size_t images = members * size(tiles_) * size(kTileFloats);
+  const std::size_t fragments = members * capacity_ * size(kFusedWidth);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const LayerPlan& plan = plan_.layers[i];
+    Layer& layer = layers_[i];
+    layer.feeder = kNone;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (plan_.layers[j].next == static_cast<int>(i)) layer.feeder = static_cast<int>(j);
+    }
+    if (plan.next == kHead) sides_[plan.next_column == 0 ? 0 : 1] = i;
+    layer.bottleneck_columns = DeviceArray<float>(images);
+    layer.output = DeviceArray<float>(size(kMaxParts) * fragments);
+    layer.coefficients = DeviceArray<float>(members * size(tiles_) * size(plan.coordinates + 1) * 64);
+    make_coefficients(network.members(), plan.features, tiles_, plan.coordinates, network.fixed(plan.phases, plan.features),
+                      network.fixed(plan.coordinate_frequencies, plan.features), layer.coefficients.data(), stream.get());
+    if (training) {
+      layer.bottleneck_rows = DeviceArray<float>(images);
+      layer.output_gradient = DeviceArray<float>(size(plan.next == kHead ? 1 : kMaxParts) * fragments);
+      layer.transposed = DeviceArray<float>(fragments);
+      layer.phases = DeviceArray<uint4>(members * capacity_ / size(kFusedRows) * size(tiles_) * 512);
+    }
+    if (plan.hidden == 0) continue;
+    layer.frequencies_rows = DeviceArray<float>(images);
+    if (training) layer.frequencies_columns = DeviceArray<float>(images);
+    const ConstMatrices frequencies = network.frequencies(i);
+    make_images({.members = network.members(),
+                 .features = plan.features,
+                 .tiles = tiles_,
+                 .data = frequencies.data,
+                 .row = 1,
+                 .column = frequencies.stride,
+                 .member_stride = frequencies.member_stride,
+                 .rows_image = layer.frequencies_rows.data(),
+                 .columns_image = layer.frequencies_columns.data()},
+                stream.get());
+  }
+  coordinates_ = DeviceArray<float>(members * capacity_ * size(plan_.coordinates));
+  scaled_ = DeviceArray<float>(coordinates_.size());
+  output_ = DeviceArray<float>(members * capacity_);
+  if (training) head_partial_ = DeviceArray<float>(members * capacity_ / size(kFusedRows) * 2 * size(kFusedWidth));
+  // Rows that fill up the last block are computed too; they only need to be finite.
+  coordinates_.clear(stream);
+  scaled_.clear(stream);
+  refresh(stream.get());
+}
+
+void FusedPasses::refresh(cudaStream_t stream) {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const ConstMatrices matrix = network_.matrix(plan_.layers[i].bottleneck, kFusedWidth);
+    make_images({.members = network_.members(),
+                 .features = plan_.layers[i].features,
+                 .tiles = tiles_,
+                 .data = matrix.data,
+                 .row = matrix.stride,
+                 .column = 1,
+                 .member_stride = matrix.member_stride,
+                 .rows_image = layers_[i].bottleneck_rows.data(),
+                 .columns_image = layers_[i].bottleneck_columns.data()},
+                stream);
+  }
+}
+
+// Whole pairs first. What is left is split only where that keeps to one round: every part is read again by all parts of the next
+// layer, and dividing evenly over all multiprocessors took more time than it saved.
+Division FusedPasses::divide() const {
+  const int pairs = network_.members() * row_blocks_ / 2, blocks = multiprocessors_;
+  const int rounds = pairs / blocks, left = pairs - rounds * blocks;
+  const int parts = left == 0 ? 0 : std::clamp(blocks / left, 1, std::min(kMaxParts - 1, tiles_));
+  return {.pairs = pairs, .tiles = tiles_, .blocks = blocks, .rounds = rounds, .tail = left * parts};
+}
+
+Fragments FusedPasses::output_of(std::size_t layer) {
+  return {.data = layers_[layer].output.data(),
+          .division = layers_[layer].output_division,
+          .factor1 = network_.scales().output(layer),
+          .factor2 = network_.scales().amplitude(layer),
+          .constant = 1.0F};
+}
+
+// The chains go side by side.
+void FusedPasses::forward(int rows, cudaStream_t stream) {
+  row_blocks_ = row_blocks_of(rows);
+  fork_.order(stream, side_.get());
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    forward_layer(i, plan_.layers[i].chain == ChainId::temporal ? side_.get() : stream);
+  }
+  join_.order(side_.get(), stream);
+}
+
+void FusedPasses::forward_layer(std::size_t i, cudaStream_t stream) {
+  const auto columns = size(plan_.coordinates);
+  Layer& layer = layers_[i];
+  layer.output_division = divide();
+  fused_forward({.members = network_.members(),
+                 .row_blocks = row_blocks_,
+                 .division = layer.output_division,
+                 .input = layer.feeder == kNone ? Fragments{} : output_of(size(layer.feeder)),
+                 .coordinates = {scaled_.data() + plan_.layers[i].first_coordinate, columns, capacity_ * columns},
+                 .coordinate_count = plan_.layers[i].coordinates,
+                 .coefficients = layer.coefficients.data(),
+                 .frequencies = layer.frequencies_rows.data(),
+                 .bottleneck = layer.bottleneck_columns.data(),
+                 .output = layer.output.data(),
+                 .phases = layer.phases.data()},
+                stream);
+}
+
+FusedHead FusedPasses::head(int rows) {
+  return {.members = network_.members(),
+          .row_blocks = row_blocks_,
+          .rows = rows,
+          .input = {output_of(sides_[0]), output_of(sides_[1])},
+          .head = network_.matrix(plan_.head, 1),
+          .head_scale = static_cast<float>(plan_.head_scale),
+          .output = output_.data(),
+          .capacity = capacity_,
+          .values = nullptr,
+          .weights = nullptr,
+          .loss = LossKind::squared,
+          .delta = 0,
+          .loss_scale = 0,
+          .partial = nullptr,
+          .partial_first = 0,
+          .partial_stride = 0,
+          .input_gradient = {},
+          .transposed = {},
+          .head_partial = nullptr};
+}
+
+void FusedPasses::predict(int rows, cudaStream_t stream) {
+  forward(rows, stream);
+  fused_head(head(rows), stream);
+}
+
+void FusedPasses::train(int rows, const Target& target, const GradientPlace& gradient, const FusedAdam* adam,
+                        const std::function<void(cudaStream_t)>& beside, cudaStream_t stream) {
+  forward(rows, stream);
+  FusedHead h = head(rows);
+  h.values = target.values;
+  h.weights = target.weights;
+  h.loss = target.loss;
+  h.delta = target.delta;
+  h.loss_scale = target.loss_scale;
+  h.partial = target.partial;
+  h.partial_first = target.partial_first;
+  h.partial_stride = target.partial_stride;
+  h.head_partial = head_partial_.data();
+  for (int side = 0; side < 2; ++side) {
+    Layer& layer = layers_[sides_[side]];
+    h.input_gradient[side] = layer.output_gradient.data();
+    h.transposed[side] = layer.transposed.data();
+    layer.gradient = {.data = layer.output_gradient.data(), .division = {}, .factor1 = {}, .factor2 = {}, .constant = 1.0F};
+  }
+  fused_head(h, stream);
+  // The way back to the first layers; gradients and updates of the weights follow beside it.
+  fork_.order(stream, side_.get());
+  fused_head_gradient(head_partial_.data(), network_.members(), row_blocks_, gradient.data + plan_.head, gradient.stride,
+                      gradient.accumulate, side_.get());
+  if (beside) beside(side_.get());
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    if (layers_[i].feeder == kNone) {
+      weight_gradient(i, gradient, adam, side_.get());
+      continue;
+    }
+    // The old weights are wanted on the way back.
+    if (adam == nullptr) weight_gradient(i, gradient, adam, side_.get());
+    backward_layer(i, stream);
+    fork_.order(stream, side_.get());
+    const std::size_t feeder = size(layers_[i].feeder);
+    transpose_fragments(layers_[feeder].gradient, network_.members(), row_blocks_, layers_[feeder].transposed.data(),
+                        side_.get());
+    if (adam != nullptr) weight_gradient(i, gradient, adam, side_.get());
+  }
+  join_.order(side_.get(), stream);
+}
+
+void FusedPasses::backward_layer(std::size_t i, cudaStream_t stream) {
+  Layer& layer = layers_[i];
+  Layer& feeder = layers_[size(layer.feeder)];
+  const Division division = divide();
+  fused_backward({.members = network_.members(),
+                  .row_blocks = row_blocks_,
+                  .division = division,
+                  .output_gradient = layer.gradient,
+                  .bottleneck = layer.bottleneck_rows.data(),
+                  .frequencies = layer.frequencies_columns.data(),
+                  .phases = layer.phases.data(),
+                  .input_gradient = feeder.output_gradient.data()},
+                 stream);
+  // The slope is -2 pi amplitude sin(2 pi phase), and the sine kept has the other sign.
+  feeder.gradient = {.data = feeder.output_gradient.data(),
+                     .division = division,
+                     .factor1 = network_.scales().output(i),
+                     .factor2 = network_.scales().amplitude(i),
+                     .constant = static_cast<float>(2.0 * std::numbers::pi)};
+}
+
+void FusedPasses::weight_gradient(std::size_t i, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream) {
+  FusedWeightGradient weights = {.layers = 1,
+                                 .members = network_.members(),
+                                 .row_blocks = row_blocks_,
+                                 .tiles = tiles_,
+                                 .gradient_stride = gradient.stride,
+                                 .accumulate = gradient.accumulate,
+                                 .adam = adam == nullptr ? FusedAdam{} : *adam,
+                                 .layer = {}};
+  weights.layer[0] = {.phases = layers_[i].phases.data(),
+                      .output_gradient = layers_[i].transposed.data(),
+                      .factor1 = network_.scales().output(i),
+                      .factor2 = network_.scales().amplitude(i),
+                      .gradient = gradient.data + plan_.layers[i].bottleneck,
+                      .features = plan_.layers[i].features,
+                      .offset = plan_.layers[i].bottleneck,
+                      .rows_image = layers_[i].bottleneck_rows.data(),
+                      .columns_image = layers_[i].bottleneck_columns.data()};
+  fused_weight_gradient(weights, stream);
+}
+
+}  // namespace drift::cuda

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "drift/engine.h"
+#include "engine/cuda/fused.h"
+#include "engine/cuda/network.h"
+#include "engine/cuda/passes.h"
+
+namespace drift::cuda {
+
+// Passes (passes.h) by the fused kernels, where they fit.
+class FusedPasses {
+ public:
+  static bool fit(const Plan& plan, Wanted wanted, Precision precision);
+  static inline bool allowed = true;  // tests compare with the plain passes
+
+  // `capacity` is rounded up to whole pairs of row blocks.
+  FusedPasses(const Network& network, std::size_t capacity, bool training, const Stream& stream);
+  static std::size_t bytes_per_row(const Plan& plan, std::size_t members, bool training);
+
+  std::size_t capacity() const { return capacity_; }
+  float* coordinates() { return coordinates_.data(); }  // [members, capacity, coordinates]
+  float* scaled() { return scaled_.data(); }            // the same over their lengthscales
+  float* output() { return output_.data(); }            // [members, capacity]
+
+  // The bottlenecks have changed.
+  void refresh(cudaStream_t stream);
+  void predict(int rows, cudaStream_t stream);
+
+  struct Target {
+    const float* values;   // [members, capacity]
+    const float* weights;  // or nullptr
+    LossKind loss;
+    float delta;
+    float loss_scale;
+    double* partial;  // [members, partial_stride], from partial_first on
+    int partial_first;
+    int partial_stride;
+  };
+  static int loss_partials(int rows);  // entries of `partial` that a pass fills
+  // `adam`, where given, is applied to the bottlenecks as soon as nothing else wants the old ones.
+  // `beside`: called for what may run beside the way back; losses and the head's gradient are known to it.
+  void train(int rows, const Target& target, const GradientPlace& gradient, const FusedAdam* adam,
+             const std::function<void(cudaStream_t)>& beside, cudaStream_t stream);
+
+ private:
+  struct Layer {
+    int feeder;                                                // the layer that feeds it, or kNone
+    DeviceArray<float> frequencies_rows, frequencies_columns;  // images of W^T
+    DeviceArray<float> bottleneck_rows, bottleneck_columns;
+    DeviceArray<float> coefficients;
+    DeviceArray<float> output;           // fragments
+    DeviceArray<float> output_gradient;  // fragments
+    DeviceArray<float> transposed;       // the same, as images
+    DeviceArray<uint4> phases;
+    Division output_division = {};
+    Fragments gradient = {};  // of the output
+  };
+
+  void forward(int rows, cudaStream_t stream);
+  void forward_layer(std::size_t layer, cudaStream_t stream);
+  void backward_layer(std::size_t layer, cudaStream_t stream);
+  void weight_gradient(std::size_t layer, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
+  FusedHead head(int rows);
+  Fragments output_of(std::size_t layer);
+  Division divide() const;
+
+  const Network& network_;
+  const Plan& plan_;
+  bool training_;
+  int tiles_, multiprocessors_;
+  std::size_t capacity_;
+  int row_blocks_ = 0;  // of the pass under way
+  std::vector<Layer> layers_;
+  std::size_t sides_[2] = {};  // layers that feed the head
+  DeviceArray<float> coordinates_, scaled_, output_, head_partial_;
+  Stream side_{false};  // what is not on the way to the next layer
+  Event fork_, join_;
+};
+
+}  // namespace drift::cuda

@@ -1,0 +1,189 @@
+// The gradient of a layer's bottleneck, and its update by Adam in the same kernel; fused.h has the layouts. Two warpgroups of 64
+// features each, and one warp that fetches phases and the transposed gradients of the outputs.
+
+#include "engine/cuda/fused_parts.cuh"
+#include "engine/cuda/launch.cuh"
+
+namespace drift::cuda {
+namespace {
+
+constexpr int kWeightStages = 4, kPhaseBytes = 512 * 16, kWeightStageBytes = kTileBytes + 2 * kPhaseBytes;
+constexpr int kWeightShared = shared_bytes(kWeightStages * kWeightStageBytes);
+static_assert(kWeightStages * kWeightStageBytes >= 2 * kFusedTile * kImageStride * 4);
+
+#ifdef DRIFT_WGMMA
+
+__device__ __forceinline__ std::uint32_t transposed(std::uint32_t pair) {
+  std::uint32_t result;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(result) : "r"(pair));
+  return result;
+}
+
+// The gradient of a tile to memory, or, where earlier passes have begun it, the sum from there.
+__device__ __forceinline__ void add_or_store(const FusedWeightGradient& f, const FusedWeightGradient::Layer& layer,
+                                             std::size_t member, int tile, int thread, float (&sum)[64]) {
+  float* gradient = layer.gradient + member * f.gradient_stride;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int feature = tile * kFusedTile + thread / 32 * 16 + thread % 32 / 4 + half * 8;
+    if (feature >= layer.features) continue;
+    float2* to = reinterpret_cast<float2*>(gradient + static_cast<std::size_t>(feature) * kFusedWidth + thread % 4 * 2);
+#pragma unroll
+    for (int k = 0; k < 16; ++k) {
+      float2 value = {sum[4 * k + 2 * half], sum[4 * k + 2 * half + 1]};
+      if (f.accumulate) {
+        const float2 before = to[k * 4];
+        value.x += before.x, value.y += before.y;
+        sum[4 * k + 2 * half] = value.x, sum[4 * k + 2 * half + 1] = value.y;
+      }
+      to[k * 4] = value;
+    }
+  }
+}
+
+// Adam on a tile whose gradient is in registers; the new weights, rounded, into shared [64][kImageStride].
+__device__ __forceinline__ void adam_on_fragments(const FusedAdam& a, const FusedWeightGradient::Layer& layer, std::size_t member,
+                                                  int tile, int thread, const float (&sum)[64], float* shared) {
+  constexpr int kAtOnce = 16;
+  const float rate = a.numbers->adam_rate / a.numbers->correction1, inverse2 = 1 / a.numbers->correction2;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = thread / 32 * 16 + thread % 32 / 4 + half * 8, feature = tile * kFusedTile + row;
+    float* to = shared + row * kImageStride + thread % 4 * 2;
+    if (feature >= layer.features) {
+#pragma unroll
+      for (int k = 0; k < 16; ++k) to[k * 8] = to[k * 8 + 1] = 0;
+      continue;
+    }
+    const std::size_t offset = layer.offset + static_cast<std::size_t>(feature) * kFusedWidth + thread % 4 * 2;
+    float2* weights = reinterpret_cast<float2*>(a.weights + member * a.weights_stride + offset);
+    float2* moment1 = reinterpret_cast<float2*>(a.moment1 + member * a.gradient_stride + offset);
+    float2* moment2 = reinterpret_cast<float2*>(a.moment2 + member * a.gradient_stride + offset);
+#pragma unroll
+    for (int first = 0; first < 16; first += kAtOnce) {
+      float2 w[kAtOnce], m[kAtOnce], v[kAtOnce];
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) {
+        w[k] = weights[(first + k) * 4];
+        m[k] = moment1[(first + k) * 4];
+        v[k] = moment2[(first + k) * 4];
+      }
+#pragma unroll
+      for (int k = 0; k < kAtOnce; ++k) {
+        const float* g = sum + 4 * (first + k) + 2 * half;
+        adam_entry(a, rate, inverse2, fmaf(a.decay, w[k].x, g[0]), w[k].x, m[k].x, v[k].x);
+        adam_entry(a, rate, inverse2, fmaf(a.decay, w[k].y, g[1]), w[k].y, m[k].y, v[k].y);
+        weights[(first + k) * 4] = w[k];
+        moment1[(first + k) * 4] = m[k];
+        moment2[(first + k) * 4] = v[k];
+        to[(first + k) * 8] = __uint_as_float(as_tf32(w[k].x));
+        to[(first + k) * 8 + 1] = __uint_as_float(as_tf32(w[k].y));
+      }
+    }
+  }
+}
+
+// Weights and moments of a tile on their way to the cache while the gradient is made.
+__device__ __forceinline__ void prefetch_tile(const FusedAdam& a, const FusedWeightGradient::Layer& layer, std::size_t member,
+                                              int tile, int thread) {
+  const int lines = min(kFusedTile, layer.features - tile * kFusedTile) * (kFusedWidth / 32);
+  const std::size_t offset = layer.offset + static_cast<std::size_t>(tile) * kTileFloats;
+  const float* arrays[] = {a.weights + member * a.weights_stride, a.moment1 + member * a.gradient_stride,
+                           a.moment2 + member * a.gradient_stride};
+#pragma unroll
+  for (const float* array : arrays) {
+    for (int line = thread; line < lines; line += 128) asm volatile("prefetch.global.L2 [%0];" ::"l"(array + offset + line * 32));
+  }
+}
+
+#endif
+
+template <bool kAdam>
+__global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_constant__ FusedWeightGradient f) {
+#ifdef DRIFT_WGMMA
+  unsigned char* memory = aligned_memory();
+  const Ring<kWeightStages> ring(reinterpret_cast<std::uint64_t*>(memory + kWeightStages * kWeightStageBytes));
+  const FusedWeightGradient::Layer& layer = f.layer[blockIdx.z];
+  const std::size_t member = blockIdx.y;
+  if (threadIdx.x >= kConsumers) {
+    give_registers<40>();
+    if (threadIdx.x == kConsumers) {
+      const int tiles = min(2, f.tiles - static_cast<int>(blockIdx.x) * 2);
+      for (int i = 0; i < f.row_blocks; ++i) {
+        unsigned char* stage = memory + i % kWeightStages * kWeightStageBytes;
+        std::uint64_t* full = ring.full + i % kWeightStages;
+        const std::size_t block = member * f.row_blocks + i;
+        ring.wait_free(i);
+        barrier_expect(full, kTileBytes + tiles * kPhaseBytes);
+        bulk_copy(stage, layer.output_gradient + block * kTileFloats, kTileBytes, full);
+        bulk_copy(stage + kTileBytes, layer.phases + (block * f.tiles + blockIdx.x * 2) * 512, tiles * kPhaseBytes, full);
+      }
+    }
+  } else {
+    take_registers<232>();
+    const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32, group = threadIdx.x / 128;
+    const int tile = blockIdx.x * 2 + group;
+    const bool there = tile < f.tiles;
+    if (group == 1) pass_turn(group);
+    if (kAdam && there) prefetch_tile(f.adam, layer, member, tile, thread);
+    float sum[64];
+#pragma unroll
+    for (int i = 0; i < 64; ++i) sum[i] = 0;
+    for (int i = 0; i < f.row_blocks; ++i) {
+      const unsigned char* stage = memory + i % kWeightStages * kWeightStageBytes;
+      ring.wait_full(i);
+      const uint4* phases = reinterpret_cast<const uint4*>(stage + kTileBytes + group * kPhaseBytes) + warp * 128 + lane;
+      std::uint32_t cosine[32];
+#pragma unroll
+      for (int n = 0; n < 4; ++n) {
+        const uint4 kept = phases[n * 32];
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const std::uint32_t upper = transposed(half == 0 ? kept.x : kept.y), lower = transposed(half == 0 ? kept.z : kept.w);
+          std::uint32_t* to = cosine + (2 * n + half) * 4;
+          to[0] = as_tf32(fast_cosine(low_phase(upper)));
+          to[1] = as_tf32(fast_cosine(low_phase(lower)));
+          to[2] = as_tf32(fast_cosine(high_phase(upper)));
+          to[3] = as_tf32(fast_cosine(high_phase(lower)));
+        }
+      }
+      touch(sum);
+      await_turn(group);
+      wgmma_fence();
+      multiply_columns_image(cosine, shared_address(stage), sum);
+      wgmma_commit();
+      pass_turn(group);
+      wgmma_wait<0>();
+      touch(sum);
+      ring.release(i);
+    }
+    float factor = -1;  // phases are half a turn off
+    if (layer.factor1.data != nullptr) factor *= layer.factor1.data[member * layer.factor1.member_stride];
+    if (layer.factor2.data != nullptr) factor *= layer.factor2.data[member * layer.factor2.member_stride];
+#pragma unroll
+    for (int i = 0; i < 64; ++i) sum[i] *= factor;
+    if (there && (f.accumulate || !kAdam)) add_or_store(f, layer, member, tile, thread, sum);
+    if constexpr (kAdam) {
+      // Both groups have done with the stages; their memory is used again.
+      sync_both_groups();
+      float* shared = reinterpret_cast<float*>(memory) + group * kFusedTile * kImageStride;
+      if (there) adam_on_fragments(f.adam, layer, member, tile, thread, sum, shared);
+      sync_group(group);
+      const std::size_t at = (member * f.tiles + tile) * kTileFloats;
+      if (there) write_images<128>(shared, thread, layer.rows_image + at, layer.columns_image + at);
+    }
+  }
+#endif
+}
+
+}  // namespace
+
+void fused_weight_gradient(const FusedWeightGradient& f, cudaStream_t stream) {
+  const dim3 grid(blocks(f.tiles, 2), unsigned_of(f.members), unsigned_of(f.layers));
+  const auto kernel = f.adam.numbers != nullptr ? weight_kernel<true> : weight_kernel<false>;
+  allow_shared(kernel, kWeightShared);
+  kernel<<<grid, kFusedThreads, kWeightShared, stream>>>(f);
+  check_cuda(cudaGetLastError(), "starting the weights' gradients");
+}
+
+}  // namespace drift::cuda
