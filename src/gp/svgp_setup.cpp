@@ -87,7 +87,7 @@ SvgpSettings settled(SvgpSettings settings, std::size_t observations) {
   // A deep process multiplies its columns by the draws, and gains nothing from seeing everything at once.
   const bool whole = settings.layers == 1 && observations <= settings.whole;
   settings.batch = whole ? observations : std::min(settings.batch, observations);
-  if (!settings.natural) settings.natural = whole;
+  if (!settings.natural) settings.natural = whole || settings.inducing <= kMostForNatural;
   return settings;
 }
 
