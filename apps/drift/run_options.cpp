@@ -33,7 +33,7 @@ RunOptions::RunOptions(CLI::App& verb, const std::vector<std::string>& tables) {
     if (info.is_switch) {
       given->option = verb.add_flag(info.flag, help);
     } else {
-      given->option = verb.add_option(info.flag, given->texts, help)->type_name("")->expected(1);
+      given->option = verb.add_option(info.flag, given->texts, help)->type_name("")->expected(1)->allow_extra_args(false);
       if (info.repeats)
         given->option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
       else

@@ -28,6 +28,16 @@ TEST(Fit, SaysWhatItChoseAndWhereToGoOn) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors.checkpoint"));
 }
 
+TEST(Fit, TakesFilesAfterFlagsToo) {
+  const TemporaryFolder folder;
+  const FinishedRun run =
+      run_shell(folder.path(), fmt::format("drift fit --valid=-1e9:1e9 --where 'ssh < 1e9' --members 1 '{}' --value ssh "
+                                           "--plan --out m.safetensors",
+                                           (small_run() / "tracks.nc").string()));
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "Model: 1 networks")) << run.out;
+}
+
 TEST(Fit, PrintsOneJsonObject) {
   const TemporaryFolder folder;
   const FinishedRun run = fit(folder, "--out m.safetensors --json");
