@@ -97,7 +97,7 @@ TEST(Fit, PlansWithoutTrainingWhenAsked) {
 void expect_resumed(const char* signal, int status) {
   const TemporaryFolder folder;
   const std::string line = fmt::format(
-      "'{}' fit '{}' --value ssh --members 2 --layers 2 --features 256 --bottleneck 32 --epochs 80 --batch 64 "
+      "'{}' fit '{}' --value ssh --members 2 --layers 2 --features 256 --bottleneck 32 --epochs 240 --batch 64 "
       "--checkpoint-every-s 0.1 ",
       DRIFT_COMMAND, (small_run() / "tracks.nc").string());
   const FinishedRun stopped =
