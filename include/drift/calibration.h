@@ -13,6 +13,24 @@ namespace drift {
 double fit_spread_scale(std::span<const double> y, std::span<const double> mean, std::span<const double> sd_epistemic,
                         std::span<const double> noise_sd);
 
+// Two observations close together. The distance may be in any unit.
+struct Neighbours {
+  std::size_t first = 0;
+  std::size_t second = 0;
+  double distance = 0.0;
+};
+
+// The same factor where the noise is not known. Residuals alone cannot tell noise from the field's error: any share of the one
+// can be had from the other. But neighbours share the field's error and not their noise, so that products of their residuals
+// show the field's error by itself (src/uncertainty/shared_error.cpp). Noise that neighbours do share counts as the field's
+// error. sd_total: about how large each residual is taken to be. Within [1/100, 100]; 1 where the pairs say nothing.
+double spread_scale_of_neighbours(std::span<const double> residual, std::span<const double> sd_epistemic,
+                                  std::span<const double> sd_total, std::span<const Neighbours> pairs);
+
+// The noise of single observations by how neighbours differ: the nugget of their variogram, that is, half the variance of
+// differences, led back to distance zero. Robust against outliers. What varies between neighbours counts as noise.
+double nugget_sd(std::span<const double> value, std::span<const Neighbours> pairs);
+
 // sqrt((scale sd_epistemic)^2 + noise_sd^2), with a scale from above.
 double total_sd(double sd_epistemic, double noise_sd, double scale = 1.0);
 

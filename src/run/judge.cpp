@@ -8,6 +8,7 @@
 
 #include "drift/calibration.h"
 #include "drift/error.h"
+#include "run/neighbours.h"
 
 namespace drift {
 namespace {
@@ -59,17 +60,37 @@ Split halves(const FitPlan& plan, const Observations& observations) {
   return split;
 }
 
+// Where the noise is not known, residuals alone cannot tell it from the field's error. So the spread stays as the method gave it
+// unless they contradict it: it grows where neighbours share more error than it says, and shrinks where it says more than all
+// residuals. Scale and noise are each fitted with the other held, until neither moves.
+void fit_spread_and_noise(std::span<const Neighbours> pairs, const Domain& domain, const Forecast& forecast, double& scale,
+                          double& noise) {
+  std::vector<double> residual;
+  for (std::size_t i = 0; i < forecast.y.size(); ++i) residual.push_back(forecast.y[i] - forecast.mean[i]);
+  const double most = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic, std::vector<double>{0.0});
+  for (int round = 0; round < 20; ++round) {
+    const double before = scale;
+    Forecast scaled = forecast;
+    for (double& sd : scaled.sd_epistemic) sd *= scale;
+    std::fill(scaled.noise_sd.begin(), scaled.noise_sd.end(), noise);
+    const double least = spread_scale_of_neighbours(residual, forecast.sd_epistemic, total_sds(domain, scaled), pairs);
+    scale = std::min(std::max(1.0, least), most);
+    noise = estimate_noise(forecast, scale);
+    if (std::abs(scale - before) < 1e-3 * before) break;
+  }
+}
+
 // sigmas: each observation's noise is its own, and stays.
-void calibrate_spread(const UncertaintySettings& wanted, bool sigmas, FieldInfo& info, Forecast& forecast) {
+void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bool sigmas, const Observations& observations,
+                      std::span<const std::size_t> rows, FieldInfo& info, Forecast& forecast) {
   const bool scaling = wanted.calibrate != "none" && !forecast.sd_epistemic.empty();
   double scale = 1.0, noise = wanted.noise_sd.value_or(sigmas ? 0.0 : estimate_noise(forecast));
-  // Scale and noise share the residuals between them: each is fitted with the other held, until neither moves.
-  for (int round = 0; scaling && round < 20; ++round) {
-    const double before = scale;
+  if (scaling && (sigmas || wanted.noise_sd)) {
     scale = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic,
                              sigmas ? std::span<const double>(forecast.noise_sd) : std::span<const double>(&noise, 1));
-    if (!wanted.noise_sd && !sigmas) noise = estimate_noise(forecast, scale);
-    if (std::abs(scale - before) < 1e-3 * before) break;
+  } else if (scaling) {
+    fit_spread_and_noise(nearest_pairs(plan.domain, plan.spec, observations, rows, rows.size()), plan.domain, forecast, scale,
+                         noise);
   }
   if (sigmas) {
     noise = std::sqrt(std::inner_product(forecast.noise_sd.begin(), forecast.noise_sd.end(), forecast.noise_sd.begin(), 0.0) /
@@ -160,7 +181,7 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const For
   const bool sigmas = steps.noise == "sigma" || (own_noise && steps.calibrate == "none" && !steps.noise_sd);
   const Split parts = held_out ? halves(plan, observations) : Split{some_training_rows(plan.split), {}};
   Forecast calibration = forecaster(parts.training);
-  calibrate_spread(steps, sigmas, info, calibration);
+  calibrate_spread(plan, steps, sigmas, observations, parts.training, info, calibration);
   if (steps.calibrate == "conformal" && !calibration.sd_epistemic.empty()) calibrate_intervals(plan.domain, info, calibration);
   if (!held_out) return {};
   return {.calibrated_on = parts.training == parts.held_out ? 0 : parts.training.size(),
