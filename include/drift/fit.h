@@ -28,6 +28,7 @@ struct FitPlan {
   Split split;
   NetworkSpec spec;
   Recipe recipe;
+  double nugget_sd = 0.0;  // noise of single observations, by how neighbours differ, in the values' unit
   std::size_t members = 0;
   std::vector<std::string> choices;  // what was chosen and why, a sentence each
   double memory_mib = 0.0;           // that training will need

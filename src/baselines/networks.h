@@ -23,7 +23,7 @@ struct NetworkSettings {
 };
 
 // The lengthscale of Fourier features from the observations' density: with s the distance between n of them if they lay evenly
-// over four standard deviations each way (on the sphere: over it), 1.6 sqrt(s) within [0.1, 0.5], as drift takes its own.
+// over four standard deviations each way (on the sphere: over it), 1.6 sqrt(s) within [0.1, 0.5].
 double density_lengthscale(Space space, std::size_t observations);
 
 class NetworkInterpolator : public Interpolator {

@@ -61,20 +61,24 @@ Split halves(const FitPlan& plan, const Observations& observations) {
 }
 
 // Where the noise is not known, residuals alone cannot tell it from the field's error. So the spread stays as the method gave it
-// unless they contradict it: it grows where neighbours share more error than it says, and shrinks where it says more than all
-// residuals. Scale and noise are each fitted with the other held, until neither moves.
-void fit_spread_and_noise(std::span<const Neighbours> pairs, const Domain& domain, const Forecast& forecast, double& scale,
+// unless they contradict it: it grows where they are larger than it and the nugget explain, or neighbours share more error than
+// it says, and shrinks where it says more than all residuals. What is left then is noise.
+void fit_spread_and_noise(const FitPlan& plan, std::span<const Neighbours> pairs, const Forecast& forecast, double& scale,
                           double& noise) {
+  const auto with_noise = [&](double sd) {
+    return fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic, std::span<const double>(&sd, 1));
+  };
+  const double by_nugget = with_noise(plan.nugget_sd), most = with_noise(0.0);
   std::vector<double> residual;
   for (std::size_t i = 0; i < forecast.y.size(); ++i) residual.push_back(forecast.y[i] - forecast.mean[i]);
-  const double most = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic, std::vector<double>{0.0});
+  // Each is fitted with the other held, until neither moves.
   for (int round = 0; round < 20; ++round) {
     const double before = scale;
     Forecast scaled = forecast;
     for (double& sd : scaled.sd_epistemic) sd *= scale;
     std::fill(scaled.noise_sd.begin(), scaled.noise_sd.end(), noise);
-    const double least = spread_scale_of_neighbours(residual, forecast.sd_epistemic, total_sds(domain, scaled), pairs);
-    scale = std::min(std::max(1.0, least), most);
+    const double shared = spread_scale_of_neighbours(residual, forecast.sd_epistemic, total_sds(plan.domain, scaled), pairs);
+    scale = std::min(std::max({1.0, by_nugget, shared}), most);
     noise = estimate_noise(forecast, scale);
     if (std::abs(scale - before) < 1e-3 * before) break;
   }
@@ -89,8 +93,7 @@ void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bo
     scale = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic,
                              sigmas ? std::span<const double>(forecast.noise_sd) : std::span<const double>(&noise, 1));
   } else if (scaling) {
-    fit_spread_and_noise(nearest_pairs(plan.domain, plan.spec, observations, rows, rows.size()), plan.domain, forecast, scale,
-                         noise);
+    fit_spread_and_noise(plan, nearest_pairs(plan.domain, plan.spec, observations, rows), forecast, scale, noise);
   }
   if (sigmas) {
     noise = std::sqrt(std::inner_product(forecast.noise_sd.begin(), forecast.noise_sd.end(), forecast.noise_sd.begin(), 0.0) /

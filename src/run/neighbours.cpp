@@ -9,6 +9,8 @@ namespace drift {
 namespace {
 
 constexpr std::size_t kNearest = 4;  // along a track: the two next to it and the two after those
+constexpr std::size_t kGapRows = 5000;
+constexpr std::size_t kMostOfOneTrack = 512;
 
 // [columns, rows]
 Eigen::MatrixXd scaled_points(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
@@ -26,12 +28,11 @@ Eigen::MatrixXd scaled_points(const Domain& domain, const NetworkSpec& spec, con
 }  // namespace
 
 std::vector<Neighbours> nearest_pairs(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
-                                      std::span<const std::size_t> rows, std::size_t most) {
+                                      std::span<const std::size_t> rows) {
   const gp::NeighbourTree tree(scaled_points(domain, spec, observations, rows));
-  const std::size_t stride = std::max<std::size_t>(1, rows.size() / most);
   std::vector<Neighbours> pairs;
   std::vector<Eigen::Index> found;
-  for (std::size_t i = 0; i < rows.size(); i += stride) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto here = tree.points().col(static_cast<Eigen::Index>(i));
     tree.find(here.data(), kNearest + 1, found);
     for (const Eigen::Index other : found) {
@@ -40,6 +41,35 @@ std::vector<Neighbours> nearest_pairs(const Domain& domain, const NetworkSpec& s
     }
   }
   return pairs;
+}
+
+double gap_between_tracks(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows) {
+  const TrainingRows engine = training_rows(domain, observations, rows, false);
+  const gp::NeighbourTree tree(Eigen::Map<const Eigen::MatrixXf>(engine.coordinates.data(),
+                                                                 static_cast<Eigen::Index>(engine.columns),
+                                                                 static_cast<Eigen::Index>(rows.size()))
+                                   .cast<double>());
+  const auto apart = [&](std::size_t i, std::size_t j) {
+    return observations.track.empty() ? i != j : observations.track[rows[i]] != observations.track[rows[j]];
+  };
+  std::vector<Eigen::Index> found;
+  double sum = 0.0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < rows.size(); i += std::max<std::size_t>(1, rows.size() / kGapRows)) {
+    const auto here = tree.points().col(static_cast<Eigen::Index>(i));
+    // Its own track may have many that are nearer; one that has hundreds lies far from all others, and the last seen stands for
+    // it.
+    for (std::size_t k = 8; k <= kMostOfOneTrack; k *= 4) {
+      tree.find(here.data(), k, found);
+      const auto other =
+          std::find_if(found.begin(), found.end(), [&](Eigen::Index j) { return apart(i, static_cast<std::size_t>(j)); });
+      if (other == found.end() && k < kMostOfOneTrack && found.size() == k) continue;
+      sum += (tree.points().col(other == found.end() ? found.back() : *other) - here).norm();
+      ++count;
+      break;
+    }
+  }
+  return sum / static_cast<double>(count);
 }
 
 }  // namespace drift

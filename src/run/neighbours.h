@@ -11,9 +11,12 @@
 
 namespace drift {
 
-// Rows with the nearest others among them, in units of the network's lengthscales. Indices are those into `rows`; where there are
-// more than `most` rows, an even choice of them looks for its nearest.
+// Rows with the nearest others among them, in units of the network's lengthscales. Indices are those into `rows`.
 std::vector<Neighbours> nearest_pairs(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
-                                      std::span<const std::size_t> rows, std::size_t most);
+                                      std::span<const std::size_t> rows);
+
+// Mean distance in space from an observation to the nearest one of another track (without tracks: to the nearest other one), in
+// the engine's units.
+double gap_between_tracks(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows);
 
 }  // namespace drift

@@ -24,9 +24,19 @@ constexpr std::size_t kFewestTracks = 20;  // by which a split means anything
 constexpr std::size_t kMembers = 10;       // the spread of ten needs no correction, that of five does (docs/design.md)
 constexpr double kWork = 24e6;             // member-observations that a fit sees: ten minutes on two cores
 constexpr double kMostEpochs = 60.0;
-constexpr double kSteps = 3000.0;           // as many as small data need to be learnt
-constexpr std::size_t kNuggetRows = 20000;  // that are enough to tell the noise
-constexpr double kMostNoise = 0.7;          // of the values' sd: beyond, hardly anything would be learnt
+constexpr double kSteps = 3000.0;   // as many as small data need to be learnt
+constexpr double kMostNoise = 0.7;  // of the values' sd: beyond, hardly anything would be learnt
+
+// Runs of consecutive rows, so that neighbours along tracks stay together: enough to tell the noise.
+std::vector<std::size_t> some_runs(const std::vector<std::size_t>& rows) {
+  constexpr std::size_t kRuns = 20, kRun = 1000;
+  std::vector<std::size_t> some;
+  const std::size_t from_one_to_next = std::max(kRun, rows.size() / kRuns);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i % from_one_to_next < kRun) some.push_back(rows[i]);
+  }
+  return some;
+}
 
 void check_values(const Observations& observations) {
   const std::size_t n = observations.size();
@@ -53,7 +63,7 @@ class Planner {
     plan_ = plan;
     plan_.settings = settings;
     plan_.choices.clear();
-    choose_network(plan.spec.temporal.layers > 0);
+    choose_network(plan.spec.temporal.layers > 0, plan.spec.spatial.lengthscales[0]);
     choose_training(training, plan.recipe.noise_sd);
     return std::move(plan_);
   }
@@ -62,7 +72,7 @@ class Planner {
     check_values(observations_);
     choose_split();
     choose_domain();
-    choose_network(time_varies());
+    choose_network(time_varies(), usual_lengthscale());
     choose_training(plan_.split.training.size(), noise_of_observations());
     foresee_memory();
     plan_.fingerprint = fingerprint();
@@ -159,22 +169,21 @@ class Planner {
 
   bool by_paper() const { return plan_.settings.recipe == "paper"; }
 
-  // Sparse observations want longer lengthscales than dense ones: with s the distance between them if they lay evenly, in the
-  // engine's units, 1.6 sqrt(s) came near the best of trials on both (docs/design.md). The sphere's unit is a radian.
+  // In the engine's units. Sparse tracks want longer lengthscales than dense ones: 22 times the mean distance from an observation
+  // to the nearest one of another track came near the best of trials on both (docs/design.md). The sphere's unit is a radian.
   double usual_lengthscale() const {
+    if (by_paper()) return 1.0;
+    if (plan_.settings.model.lengthscale) return 0.0;  // it is not asked for
+    const double gap = gap_between_tracks(plan_.domain, observations_, plan_.split.training);
     const bool sphere = plan_.domain.kind == DomainKind::sphere;
-    const double area = sphere ? 4.0 * std::numbers::pi : 16.0;  // the plane: two standard deviations either way
-    const double spacing = std::sqrt(area / static_cast<double>(plan_.split.training.size()));
-    return sphere ? std::clamp(0.85 * std::sqrt(spacing), 0.05, 0.15) : std::clamp(1.6 * std::sqrt(spacing), 0.1, 0.3);
+    return sphere ? std::clamp(22.0 * gap, 0.05, 0.45) : std::clamp(22.0 * gap, 0.1, 0.4);
   }
 
   // The network with its lengthscales, before the settings' sizes.
-  NetworkSpec unscaled_spec(bool time) const {
+  NetworkSpec unscaled_spec(bool time, double usual_length) const {
     const ModelSettings& wanted = plan_.settings.model;
     NetworkSpec spec = default_spec(space_of(plan_.domain), space_coordinates(plan_.domain), time);
-    const double space_length = wanted.lengthscale ? lengthscale_to_engine(plan_.domain, *wanted.lengthscale)
-                                : by_paper()       ? 1.0
-                                                   : usual_lengthscale();
+    const double space_length = wanted.lengthscale ? lengthscale_to_engine(plan_.domain, *wanted.lengthscale) : usual_length;
     const double time_length =
         wanted.time_lengthscale_days ? time_lengthscale_to_engine(plan_.domain, *wanted.time_lengthscale_days) : 1.0;
     if (by_paper()) {
@@ -188,9 +197,9 @@ class Planner {
     return spec;
   }
 
-  void choose_network(bool time) {
+  void choose_network(bool time, double usual_length) {
     const ModelSettings& wanted = plan_.settings.model;
-    NetworkSpec spec = unscaled_spec(time);
+    NetworkSpec spec = unscaled_spec(time, usual_length);
     if (wanted.layers) spec.spatial.layers = static_cast<int>(*wanted.layers);
     if (wanted.features) spec.features = static_cast<int>(*wanted.features);
     if (wanted.bottleneck) {
@@ -209,9 +218,10 @@ class Planner {
     const std::string& method = plan_.settings.uncertainty.method;
     const bool drawn = method == "variational" || method == "dropout";
     plan_.members = wanted.members.value_or(drawn ? 1 : kMembers);
-    note("Model: {} networks of {} layers, {} features, bottlenecks of {}; lengthscale {:.3g} {}{}.", plan_.members,
-         spec.spatial.layers, spec.features, spec.bottleneck, lengthscale_from_engine(plan_.domain, spec.spatial.lengthscales[0]),
-         plan_.domain.unit,
+    const double length = lengthscale_from_engine(plan_.domain, spec.spatial.lengthscales[0]);
+    note("Model: {} networks of {} layers, {} features, bottlenecks of {}; lengthscale {} {}{}.", plan_.members,
+         spec.spatial.layers, spec.features, spec.bottleneck,
+         length < 1000.0 ? fmt::format("{:.3g}", length) : grouped(std::round(length)), plan_.domain.unit,
          spec.temporal.layers == 0
              ? ""
              : fmt::format(", {:.3g} days", time_lengthscale_from_engine(plan_.domain, spec.temporal.lengthscales[0])));
@@ -220,15 +230,13 @@ class Planner {
   // In the engine's unit. Without it the weight decay would assume next to none, and networks would learn the noise: of 27,000
   // observations with noise of half the field's sd, 60 epochs left an error of 0.46 where 0.26 can be had (docs/design.md).
   double noise_of_observations() {
-    if (by_paper()) return paper_recipe().noise_sd;
-    const std::span<const std::size_t> rows(plan_.split.training);
+    const std::vector<std::size_t> rows = some_runs(plan_.split.training);
     std::vector<double> value;
     for (const std::size_t row : rows) value.push_back(observations_.value[row]);
-    const double nugget = nugget_sd(value, nearest_pairs(plan_.domain, plan_.spec, observations_, rows, kNuggetRows));
-    const double noise = std::clamp(nugget / plan_.domain.value.sd, default_recipe().noise_sd, kMostNoise);
-    note("Noise: about {:.2g}, by how neighbouring observations differ; training is held back accordingly.",
-         noise * plan_.domain.value.sd);
-    return noise;
+    plan_.nugget_sd = nugget_sd(value, nearest_pairs(plan_.domain, plan_.spec, observations_, rows));
+    if (by_paper()) return paper_recipe().noise_sd;
+    note("Noise: about {:.2g}, by how neighbouring observations differ; training is held back accordingly.", plan_.nugget_sd);
+    return std::clamp(plan_.nugget_sd / plan_.domain.value.sd, default_recipe().noise_sd, kMostNoise);
   }
 
   void choose_training(std::size_t training, double noise_sd) {

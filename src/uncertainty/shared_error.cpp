@@ -13,7 +13,8 @@
 // Outliers are cut at three standard deviations. Where the noise drowns all, q is uncertain, and the spread is left as it came:
 // an ensemble's own spread is the best guess then.
 //
-// The values themselves have a nugget too: half the mean square of their differences is noise^2 + slope d at short distances.
+// The values themselves have a nugget too: half the mean square of their differences is noise^2 + slope d at short distances. (Of
+// a smooth field it grows as d^2; then too little noise is left, and none where the observations are far apart.)
 
 #include <algorithm>
 #include <cmath>

@@ -76,7 +76,7 @@ TEST(Nugget, IsTheNoise) {
     for (std::size_t i = 0; i < r.residual.size(); ++i) {
       value.push_back(r.residual[i] - r.error[i] + std::cos(0.02 * static_cast<double>(i)));
     }
-    EXPECT_NEAR(nugget_sd(value, r.pairs), noise, 0.1 * noise);  // a little less: the wave's differences do not grow evenly
+    EXPECT_NEAR(nugget_sd(value, r.pairs), noise, 0.1 * noise);
   }
 }
 
@@ -92,7 +92,7 @@ TEST(Nugget, IsNextToNothingForAFieldWithoutNoise) {
   std::vector<double> smooth;
   for (std::size_t i = 0; i < r.residual.size(); ++i) smooth.push_back(std::cos(0.02 * static_cast<double>(i)));
   EXPECT_LT(nugget_sd(smooth, r.pairs), 1e-3);
-  // A rough field, whose differences grow as the root of the distance, is told from noise by that growth.
+  // A rough field is told from noise by the growth of its differences.
   EXPECT_LT(nugget_sd(r.error, r.pairs), 0.04);
   EXPECT_EQ(nugget_sd(smooth, {}), 0.0);
 }
