@@ -46,6 +46,13 @@ struct TrainControl {
   std::stop_token stop = {};                           // asks training to end between steps
 };
 
+// One of several ensembles that are trained at once.
+struct TrainingRun {
+  Ensemble* ensemble = nullptr;
+  TrainingState* state = nullptr;  // nullptr: training begins anew, and nothing but the weights is kept
+  Recipe recipe = {};
+};
+
 // Where prediction puts its results. Empty views are not filled.
 struct PredictionViews {
   MatrixView<float> mean = {};      // [n, outputs]
@@ -53,7 +60,7 @@ struct PredictionViews {
   MatrixView<float> members = {};   // [n, members * outputs], a member's outputs side by side
 };
 
-// One backend: a whole ensemble at a time.
+// One backend: a whole ensemble, or several, at a time. Calls may come from several threads.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -65,6 +72,13 @@ class Engine {
   // at the end of a step, when stop is asked for. Throws Error naming member, step and rate when a loss is not finite.
   virtual void advance(Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
                        std::uint64_t until_step, const TrainControl& control) = 0;
+
+  // advance() of each of the runs on the same observations; progress is told of all of them together. A GPU trains runs whose
+  // networks have the same shapes and whose recipes differ in rates and weight decay alone side by side, so that small ensembles
+  // fill it; elsewhere one follows the other. Returns for each run why it failed, empty where it did not: a run that fails, as by
+  // diverging, does not stop the others.
+  virtual std::vector<std::string> advance_together(std::span<const TrainingRun> runs, const TrainingSet& data,
+                                                    std::uint64_t until_step, const TrainControl& control);
 
   // Any number of points, in constant extra memory.
   virtual void predict(const Ensemble& ensemble, MatrixView<const float> coordinates, const PredictionViews& out) = 0;
@@ -87,6 +101,7 @@ enum class Precision { float32, tf32, bf16 };
 struct EngineOptions {
   int threads = 0;                        // the CPU's; 0: one for each core this process may use
   Precision precision = Precision::tf32;  // the GPU's; the CPU's is float32
+  int gpus = 0;                           // at most; they share members and points. 0: all there are
 };
 
 std::unique_ptr<Engine> make_cpu_engine(const EngineOptions& options = {});
@@ -112,6 +127,11 @@ struct TrainOptions {
 // Returns true when the recipe was finished, false when it was stopped (the state is saved if a checkpoint path is given).
 bool train(Engine& engine, Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
            const TrainOptions& options = {});
+
+// The same for several ensembles on the same observations, without checkpoints: Engine::advance_together() to the recipes' ends.
+// Returns for each run why it failed; where stop was asked for, runs that did not fail may be unfinished.
+std::vector<std::string> train_together(Engine& engine, std::span<const TrainingRun> runs, const TrainingSet& data,
+                                        const TrainControl& control = {});
 
 // A checkpoint is a model file that holds the training state and the recipe too.
 struct Checkpoint {

@@ -11,13 +11,13 @@ namespace drift {
 
 // How much a field varies: the integral of |grad f|^2, by the trapezoidal rule.
 
-// Fills |grad f|^2 per radian at points of the unit sphere.
+// Fills |grad f|^2 per radian at points of the unit sphere; called once.
 using SphereSlope = std::function<void(std::span<const UnitVector> points, std::span<double> squares)>;
 // Integral over the sphere with its measure cos(latitude); rows of latitude from pole to pole, twice as many columns. For a
 // spherical harmonic of degree l with integral one of its square this is l (l + 1).
 double sphere_energy(const SphereSlope& slope, int latitudes = 90);
 
-// Fills |grad f|^2 at points (x, y) of a plane.
+// Fills |grad f|^2 at points (x, y) of a plane; called once.
 using PlaneSlope = std::function<void(std::span<const std::array<double, 2>> points, std::span<double> squares)>;
 double plane_energy(const PlaneSlope& slope, const std::array<double, 4>& box, int points_a_side = 64);
 

@@ -71,15 +71,15 @@ struct UncertaintySettings {
 };
 
 struct TuneSettings {
-  std::string method = "none";         // none, bayes, gradient
-  std::size_t trials = 20;             // full trials' worth of work
-  std::vector<std::string> settings;   // searched; empty: lengthscales and amplitude
-  std::string objective = "loss";      // of validation observations: loss (mean over members), crps, nlpd, elbo
-  std::optional<double> alpha;         // weight of the field's roughness; none: chosen by other validation observations
-  bool halving = false;                // small trials first, the best third goes on
-  std::optional<std::size_t> members;  // a trial
-  std::size_t parallel = 1;            // trials side by side
-  std::string study;                   // the search's file; empty: beside the model
+  std::string method = "none";          // none, bayes, gradient
+  std::size_t trials = 20;              // full trials' worth of work
+  std::vector<std::string> settings;    // searched; empty: lengthscales and amplitude
+  std::string objective = "loss";       // of validation observations: loss (mean over members), crps, nlpd, elbo
+  std::optional<double> alpha;          // weight of the field's roughness; none: chosen by other validation observations
+  bool halving = false;                 // small trials first, the best third goes on
+  std::optional<std::size_t> members;   // a trial
+  std::optional<std::size_t> parallel;  // trials side by side; none: one on the CPU, a round of several on a GPU
+  std::string study;                    // the search's file; empty: beside the model
 };
 
 struct CompareSettings {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -68,6 +69,7 @@ struct SearchPlan {
   std::uint64_t seed = 1;
   std::size_t initial = 0;        // trials of the Latin hypercube before the surrogate proposes; 0: by the number of settings
   std::size_t parallel = 1;       // trials side by side: a proposal waits for the results of all but this many before it
+  bool rounds = false;            // they begin and end together: a proposal sees the results of all rounds before its own
   std::vector<Point> first = {};  // tried before anything else, e.g. settings known to work
   // Successive halving: the shares of a full trial's work in each round, ascending, the last one 1. From each round the best
   // third goes on to the next: {1/9, 1/3, 1} tries nine points for the work of three trials. {1}: every trial is a full one.
@@ -89,6 +91,9 @@ struct Proposal {
   double budget_share = 1.0;
   std::uint64_t seed = 0;
 };
+
+// The seed of a trial of a new point: of the plan's and the trial's number alone.
+std::uint64_t seed_of_trial(std::uint64_t plan_seed, std::size_t number);
 
 // The next `count` trials to run, in the order of their numbers. Fewer where a round of successive halving must be recorded
 // before its best are known, or where a space of whole numbers and choices has no untried point left.
@@ -119,6 +124,10 @@ Study load_study(const std::filesystem::path& path);
 // Called on `parallel` threads at a time. What it throws is recorded as the trial's failure.
 using Objective = std::function<TrialOutcome(const Point& point, double budget_share, std::uint64_t seed)>;
 
+// The same for trials that are run together, at most `parallel` of them: one outcome for each. What it throws is the failure of
+// all.
+using RoundObjective = std::function<std::vector<TrialOutcome>(std::span<const Proposal> round)>;
+
 struct SearchOptions {
   double trials = 20.0;  // work to be done in all, in full trials, those of a resumed study included
   // After each trial, on the calling thread. `trial` belongs to `study`.
@@ -131,6 +140,8 @@ struct SearchOptions {
 // Runs the search. With a path the study is saved there after every trial, and a study that is there already is gone on with:
 // its space and plan must be the same. Throws Error when every trial of the beginning failed. One search a file at a time.
 Study optimise(const SearchSpace& space, const Objective& objective, const SearchPlan& plan = {},
+               const SearchOptions& options = {}, const std::optional<std::filesystem::path>& path = std::nullopt);
+Study optimise(const SearchSpace& space, const RoundObjective& objective, const SearchPlan& plan = {},
                const SearchOptions& options = {}, const std::optional<std::filesystem::path>& path = std::nullopt);
 
 }  // namespace drift

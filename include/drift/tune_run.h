@@ -17,7 +17,7 @@ namespace drift {
 // The settings that may be searched, with their ranges on these observations: lengthscale, time_lengthscale_days, amplitude,
 // noise_sd, layers, features, bottleneck_rate. Throws UsageError for other names (with the nearest) and for those the data do not
 // have.
-SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std::vector<std::string>& names);
+SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std::vector<std::string>& wanted);
 
 struct TuneControl {
   std::function<void(const Study& study, const Trial& trial)> progress = {};

@@ -17,6 +17,14 @@ const LayerPlan* first_spherical(const Plan& plan) {
 
 }  // namespace
 
+NetworkSpec with_unit_scales(NetworkSpec spec) {
+  for (ChainSpec* chain : {&spec.spatial, &spec.temporal, &spec.joint}) {
+    std::fill(chain->lengthscales.begin(), chain->lengthscales.end(), 1.0);
+    chain->hidden_lengthscale = chain->amplitude = chain->hidden_amplitude = 1.0;
+  }
+  return spec;
+}
+
 ScaleResolver::ScaleResolver(Plan plan) : plan_(std::move(plan)) {
   // Every spherical part of a network has the spatial chain's covariance and lengthscale.
   if (const LayerPlan* layer = first_spherical(plan_)) {

@@ -22,6 +22,10 @@ struct Scales {
   std::vector<LayerScales> layers;
 };
 
+// The spec with every lengthscale and amplitude one. Networks for which it is the same have the same shapes and, on the plane,
+// are drawn alike: frequencies are for unit lengthscales.
+NetworkSpec with_unit_scales(NetworkSpec spec);
+
 class ScaleResolver {
  public:
   explicit ScaleResolver(Plan plan);

@@ -84,4 +84,17 @@ bool train(Engine& engine, Ensemble& ensemble, TrainingState& state, const Train
   return segments.done();
 }
 
+std::vector<std::string> train_together(Engine& engine, std::span<const TrainingRun> runs, const TrainingSet& data,
+                                        const TrainControl& control) {
+  std::uint64_t most = 0;
+  for (const TrainingRun& run : runs) {
+    check(run.recipe);
+    check_shapes(*run.ensemble, data);
+    if (run.ensemble->spec.space != runs.front().ensemble->spec.space || &run == &runs.front())
+      check_observations(run.ensemble->spec, data);
+    most = std::max(most, total_steps(run.recipe, data.values.rows));
+  }
+  return engine.advance_together(runs, data, most, control);
+}
+
 }  // namespace drift

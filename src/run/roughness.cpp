@@ -38,17 +38,20 @@ double sphere_energy(const SphereSlope& slope, int latitudes) {
   if (latitudes < 3) throw UsageError("sphere_energy: at least three latitudes are needed");
   const int longitudes = 2 * latitudes;
   const double step = kPi / (latitudes - 1), turn = 2.0 * kPi / longitudes;
-  std::vector<UnitVector> points(static_cast<std::size_t>(longitudes));
-  std::vector<double> squares(points.size());
-  double sum = 0.0;
+  std::vector<UnitVector> points;
   for (int row = 1; row + 1 < latitudes; ++row) {  // the measure is zero at the poles
     const double latitude = -0.5 * kPi + row * step;
     for (int column = 0; column < longitudes; ++column) {
-      points[static_cast<std::size_t>(column)] = {std::cos(latitude) * std::cos(column * turn),
-                                                  std::cos(latitude) * std::sin(column * turn), std::sin(latitude)};
+      points.push_back(
+          {std::cos(latitude) * std::cos(column * turn), std::cos(latitude) * std::sin(column * turn), std::sin(latitude)});
     }
-    slope(points, squares);
-    for (const double square : squares) sum += square * std::cos(latitude);
+  }
+  std::vector<double> squares(points.size());
+  slope(points, squares);  // all at once: an engine's every call has its price
+  double sum = 0.0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto row = static_cast<double>(1 + i / static_cast<std::size_t>(longitudes));
+    sum += squares[i] * std::cos(-0.5 * kPi + row * step);
   }
   return sum * step * turn;
 }
@@ -57,15 +60,17 @@ double plane_energy(const PlaneSlope& slope, const std::array<double, 4>& box, i
   if (points_a_side < 2) throw UsageError("plane_energy: at least two points a side are needed");
   const auto& [x0, y0, x1, y1] = box;
   const double dx = (x1 - x0) / (points_a_side - 1), dy = (y1 - y0) / (points_a_side - 1);
-  std::vector<std::array<double, 2>> points(static_cast<std::size_t>(points_a_side));
-  std::vector<double> squares(points.size());
-  double sum = 0.0;
+  std::vector<std::array<double, 2>> points;
   for (int row = 0; row < points_a_side; ++row) {
-    for (int column = 0; column < points_a_side; ++column)
-      points[static_cast<std::size_t>(column)] = {x0 + column * dx, y0 + row * dy};
-    slope(points, squares);
+    for (int column = 0; column < points_a_side; ++column) points.push_back({x0 + column * dx, y0 + row * dy});
+  }
+  std::vector<double> squares(points.size());
+  slope(points, squares);
+  double sum = 0.0;
+  auto square = squares.begin();
+  for (int row = 0; row < points_a_side; ++row) {
     for (int column = 0; column < points_a_side; ++column) {
-      sum += trapezoid(row, points_a_side) * trapezoid(column, points_a_side) * squares[static_cast<std::size_t>(column)];
+      sum += trapezoid(row, points_a_side) * trapezoid(column, points_a_side) * *square++;
     }
   }
   return sum * dx * dy;

@@ -142,7 +142,8 @@ void visit_settings(Self& s, Visitor&& visit) {
         whole("--alpha", "Weight of the field's roughness in the objective, 0 to 0.99", 0.0, 0.99));
   visit("tune", "halving", s.tune.halving, text("--halving", "Small trials first; the best third goes on"));
   visit("tune", "members", s.tune.members, whole("--trial-members", "Networks a trial", 1, 1000));
-  visit("tune", "parallel", s.tune.parallel, whole("--parallel", "Trials side by side", 1, 1024));
+  visit("tune", "parallel", s.tune.parallel,
+        whole("--parallel", "Trials side by side; none: five on a GPU, one on the CPU", 1, 1024));
   visit("tune", "study", s.tune.study, text("--study", "The search's file; it resumes where it is there already"));
 
   visit("compare", "methods", s.compare.methods,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/threads.h"
+
 namespace drift {
 namespace {
 
@@ -39,19 +41,23 @@ TrainingRows training_rows(const Domain& domain, const Observations& observation
   out.columns = static_cast<std::size_t>(space_coordinates(domain)) + (has_time ? 1 : 0);
   out.coordinates.resize(rows.size() * out.columns);
   out.values.resize(rows.size());
-  std::vector<double> lon, lat, time;
-  for (std::size_t first = 0; first < rows.size(); first += kBlock) {
-    const std::size_t count = std::min(kBlock, rows.size() - first);
-    lon.clear(), lat.clear(), time.clear();
-    for (std::size_t i = first; i < first + count; ++i) {
-      const std::size_t row = rows[i];
-      lon.push_back(observations.lon_deg[row]);
-      lat.push_back(observations.lat_deg[row]);
-      if (has_time) time.push_back(observations.time_days[row]);
-      out.values[i] = static_cast<float>(domain.value.to_engine(observations.value[row]));
+  const std::size_t blocks = (rows.size() + kBlock - 1) / kBlock;
+  const std::size_t threads = std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(available_threads()));
+  run_on_threads(static_cast<int>(threads), [&](int thread) {
+    std::vector<double> lon, lat, time;
+    for (std::size_t first = static_cast<std::size_t>(thread) * kBlock; first < rows.size(); first += threads * kBlock) {
+      const std::size_t count = std::min(kBlock, rows.size() - first);
+      lon.clear(), lat.clear(), time.clear();
+      for (std::size_t i = first; i < first + count; ++i) {
+        const std::size_t row = rows[i];
+        lon.push_back(observations.lon_deg[row]);
+        lat.push_back(observations.lat_deg[row]);
+        if (has_time) time.push_back(observations.time_days[row]);
+        out.values[i] = static_cast<float>(domain.value.to_engine(observations.value[row]));
+      }
+      engine_rows(domain, lon, lat, time, MatrixView<float>(out.coordinates.data() + first * out.columns, count, out.columns));
     }
-    engine_rows(domain, lon, lat, time, MatrixView<float>(out.coordinates.data() + first * out.columns, count, out.columns));
-  }
+  });
   out.weights = weights_of(observations, rows);
   return out;
 }

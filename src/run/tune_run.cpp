@@ -5,153 +5,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "core/random.h"
-#include "core/threads.h"
 #include "drift/error.h"
 #include "drift/nearest_name.h"
-#include "drift/roughness.h"
-#include "drift/score.h"
-#include "run/judge.h"
-#include "run/replan.h"
-#include "run/training_rows.h"
+#include "run/tune_trials.h"
 
 namespace drift {
 namespace {
 
 constexpr std::array<double, 6> kAlphas = {0.0, 0.01, 0.03, 0.1, 0.3, 0.9};
-constexpr double kValidationShare = 0.2;
-
-void shuffle(std::vector<std::size_t>& rows, std::uint64_t seed) {
-  RandomStream stream({.seed = seed, .member = 1, .purpose = Purpose::split});
-  for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
-    std::swap(rows[i], rows[i + static_cast<std::size_t>(stream.uniform() * static_cast<double>(rows.size() - i))]);
-  }
-}
-
-void apply(const SearchSpace& space, const Point& point, RunSettings& settings) {
-  for (std::size_t i = 0; i < space.size(); ++i) {
-    const std::string& name = space[i].name;
-    const double value = point[i];
-    if (name == "lengthscale") settings.model.lengthscale = value;
-    if (name == "time_lengthscale_days") settings.model.time_lengthscale_days = value;
-    if (name == "amplitude") settings.model.amplitude = value;
-    if (name == "noise_sd") settings.train.decay_noise_sd = value;
-    if (name == "layers") settings.model.layers = static_cast<std::size_t>(value);
-    if (name == "features") settings.model.features = static_cast<std::size_t>(value);
-    if (name == "bottleneck_rate") settings.train.bottleneck_rate = value;
-  }
-}
-
-class Trials {
- public:
-  Trials(const FitPlan& plan, const Reading& reading)
-      : plan_(plan), space_(search_space(plan, reading, plan.settings.tune.settings)) {
-    SplitOptions options = plan.split_options;
-    options.held_out = kValidationShare;
-    options.seed += 2;
-    if (options.method == SplitMethod::platform || options.method == SplitMethod::time) options.method = SplitMethod::random;
-    const Observations& observations = reading.observations;
-    if (options.method == SplitMethod::random && !observations.track.empty() && reading.report.tracks >= 20)
-      options.method = SplitMethod::track;
-    Split inner = split_observations(observations, options, std::span<const std::size_t>(plan.split.training));
-    options.held_out = 0.5;
-    options.seed += 1;
-    const Split validation = split_observations(observations, options, std::span<const std::size_t>(inner.held_out));
-    if (inner.training.size() < 50 || validation.held_out.empty()) throw Error("there are too few observations to tune on");
-    shuffle(inner.training, plan.settings.seed);  // so that a share of a trial's work is its first rows
-    const bool time = plan.spec.temporal.layers > 0;
-    training_ = training_rows(plan.domain, observations, inner.training, time);
-    score_ = training_rows(plan.domain, observations, validation.training, time);
-    check_ = training_rows(plan.domain, observations, validation.held_out, time);
-    const std::size_t parallel = plan.settings.tune.parallel;
-    const int threads = plan.settings.threads > 0 ? plan.settings.threads : available_threads();
-    threads_ = std::max(1, threads / static_cast<int>(parallel));
-  }
-
-  const SearchSpace& space() const { return space_; }
-
-  TrialOutcome operator()(const Point& point, double share, std::uint64_t seed, std::stop_token stop) const {
-    RunSettings settings = plan_.settings;
-    apply(space_, point, settings);
-    const auto rows = std::max<std::size_t>(50, static_cast<std::size_t>(share * static_cast<double>(training_.values.size())));
-    const FitPlan trial = replan(plan_, settings, rows);
-    const std::size_t wanted = settings.tune.members.value_or(3);
-    const auto members =
-        std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(std::sqrt(share) * static_cast<double>(wanted))));
-    RunSettings of_trial = settings;
-    of_trial.threads = threads_;
-    const auto engine = make_engine(of_trial);
-    FieldModel model = trained(*engine, trial, members, rows, seed, std::move(stop));
-    const TrialParts parts = {score_of(*engine, model, trial, score_), roughness(*engine, model, 48),
-                              score_of(*engine, model, trial, check_)};
-    const double alpha = settings.tune.alpha.value_or(0.0);
-    TrialOutcome outcome;
-    outcome.value = (1.0 - alpha) * parts.score + alpha * parts.roughness;
-    outcome.message = nlohmann::json({{"score", parts.score}, {"roughness", parts.roughness}, {"check", parts.check}}).dump();
-    return outcome;
-  }
-
- private:
-  FieldModel trained(Engine& engine, const FitPlan& trial, std::size_t members, std::size_t rows, std::uint64_t seed,
-                     std::stop_token stop) const {
-    const bool variational = trial.settings.uncertainty.method == "variational";
-    FieldModel model;
-    model.domain = trial.domain;
-    model.info.has_time = trial.spec.temporal.layers > 0;
-    model.info.first_time_days = model.info.last_time_days = trial.domain.time.mean;
-    model.ensemble = draw_ensemble(trial.spec, seed, members);
-    if (variational) make_variational(model.ensemble);
-    TrainingSet data = training_.view();
-    data.coordinates.rows = data.values.rows = rows;
-    if (!data.weights.empty()) data.weights = data.weights.first(rows);
-    TrainingState state;
-    TrainOptions options;
-    options.control.stop = stop;
-    if (!train(engine, model.ensemble, state, data, trial.recipe, options)) throw Error("stopped");
-    return model;
-  }
-
-  // In the engine's units: values of variance one.
-  double score_of(Engine& engine, const FieldModel& model, const FitPlan& trial, const TrainingRows& rows) const {
-    const std::string& objective = trial.settings.tune.objective;
-    const TrainingSet data = rows.view();
-    if (objective == "elbo") {
-      return -elbo(engine, model.ensemble, training_.view(), trial.recipe).value() / static_cast<double>(training_.values.size());
-    }
-    const std::size_t n = rows.values.size(), members = model.ensemble.members.size();
-    std::vector<float> each(n * members);
-    engine.predict(model.ensemble, data.coordinates, {.members = MatrixView<float>(each.data(), n, members)});
-    Forecast forecast;
-    double loss = 0.0;
-    for (std::size_t i = 0; i < n; ++i) {
-      double mean = 0.0, square = 0.0;
-      for (std::size_t m = 0; m < members; ++m) {
-        const double value = each[i * members + m], residual = std::abs(value - rows.values[i]), delta = trial.recipe.huber_delta;
-        mean += value / static_cast<double>(members);
-        loss += trial.recipe.loss == LossKind::huber && residual > delta ? delta * (residual - 0.5 * delta)
-                : trial.recipe.loss == LossKind::huber                   ? 0.5 * residual * residual
-                                                                         : residual * residual;
-      }
-      for (std::size_t m = 0; m < members; ++m) square += std::pow(each[i * members + m] - mean, 2);
-      forecast.y.push_back(rows.values[i]);
-      forecast.mean.push_back(mean);
-      if (members > 1) forecast.sd_epistemic.push_back(std::sqrt(square / static_cast<double>(members - 1)));
-    }
-    if (objective == "loss") return loss / static_cast<double>(n * members);
-    const double noise = std::max(estimate_noise(forecast), 1e-6);
-    std::vector<double> sd;
-    for (std::size_t i = 0; i < n; ++i) sd.push_back(std::hypot(noise, members > 1 ? forecast.sd_epistemic[i] : 0.0));
-    return objective == "crps" ? mean_crps(forecast.y, forecast.mean, sd) : mean_nll(forecast.y, forecast.mean, sd);
-  }
-
-  const FitPlan& plan_;
-  SearchSpace space_;
-  TrainingRows training_, score_, check_;
-  int threads_ = 1;
-};
+constexpr std::size_t kRoundOnGpu = 5;  // trials; what that loses against one at a time: docs/verbs/tune.md
 
 // The settings as they are: tried first, so that a search never ends worse than no search.
 Point present(const FitPlan& plan, const SearchSpace& space) {
@@ -205,6 +71,7 @@ SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std:
     const auto found = std::find_if(known.begin(), known.end(), [&](const Setting& s) { return s.name == name; });
     if (found == known.end()) {
       std::vector<std::string_view> all;
+      all.reserve(known.size());
       for (const Setting& setting : known) all.emplace_back(setting.name);
       throw UsageError(
           fmt::format("tune: '{}' is no setting that can be searched; did you mean '{}'?", name, nearest_name(name, all)));
@@ -249,31 +116,59 @@ double choose_alpha(const Study& study) {
   return chosen;
 }
 
+namespace {
+
+// How many trials side by side, where that is left open: as the study that is there has it, so that it can be gone on with on
+// another machine; otherwise a GPU trains a round of trials together.
+void settle_rounds(const TuneSettings& wanted, const std::filesystem::path& path, bool on_gpu, SearchPlan& search) {
+  search.parallel = wanted.parallel.value_or(on_gpu ? kRoundOnGpu : 1);
+  search.rounds = on_gpu && search.parallel > 1;
+  if (path.empty() || !std::filesystem::exists(path)) return;
+  const SearchPlan saved = load_study(path).plan;
+  if (!wanted.parallel) search.parallel = saved.parallel;
+  if (search.parallel == saved.parallel) search.rounds = saved.rounds;
+}
+
+}  // namespace
+
 TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::filesystem::path& path, const TuneControl& control) {
   const TuneSettings& wanted = plan.settings.tune;
   if (wanted.objective == "elbo" && plan.settings.uncertainty.method != "variational") {
     throw UsageError(
         "tune: the objective elbo is for variational networks; add --uncertainty variational, or choose another objective");
   }
+  // A GPU takes its time to wake up.
+  auto waking = std::async(std::launch::async, [&] { return make_engine(plan.settings); });
   const Trials trials(plan, reading);
+  const std::unique_ptr<Engine> engine = waking.get();
+  const bool on_gpu = engine->name() == "cuda";
   SearchPlan search;
   search.seed = plan.settings.seed;
-  search.parallel = wanted.parallel;
+  settle_rounds(wanted, path, on_gpu, search);
   search.first = {present(plan, trials.space())};
   if (wanted.halving) search.shares = {1.0 / 9.0, 1.0 / 3.0, 1.0};
   SearchOptions options;
   options.trials = static_cast<double>(wanted.trials);
   options.progress = control.progress;
   options.stop = control.stop;
+  const auto file = path.empty() ? std::nullopt : std::optional(path);
   TuneResult result;
-  result.study = optimise(
-      trials.space(),
-      [&](const Point& point, double share, std::uint64_t seed) { return trials(point, share, seed, control.stop); }, search,
-      options, path.empty() ? std::nullopt : std::optional(path));
+  if (on_gpu) {
+    DrawsAhead ahead(search.seed, wanted.trials);
+    const RoundObjective round = [&](std::span<const Proposal> proposals) {
+      return trials.run(*engine, proposals, control.stop, &ahead);
+    };
+    result.study = optimise(trials.space(), round, search, options, file);
+  } else {
+    const Objective one = [&](const Point& point, double share, std::uint64_t seed) {
+      return trials.run_alone({.number = 0, .point = point, .budget_share = share, .seed = seed}, search.parallel, control.stop);
+    };
+    result.study = optimise(trials.space(), one, search, options, file);
+  }
   result.alpha = wanted.alpha.value_or(choose_alpha(result.study));
   result.best = best_for(result.study, result.alpha);
   result.settings = plan.settings;
-  if (result.best) apply(trials.space(), result.study.trials[*result.best].point, result.settings);
+  if (result.best) apply_point(trials.space(), result.study.trials[*result.best].point, result.settings);
   return result;
 }
 

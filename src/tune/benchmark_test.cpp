@@ -10,13 +10,13 @@ struct Outcome {
   double random;  // the same of as many places drawn at random
 };
 
-Outcome compare(const SearchSpace& space, double (*f)(const Point&), int trials, std::size_t parallel) {
+Outcome compare(const SearchSpace& space, double (*f)(const Point&), int trials, std::size_t parallel, bool rounds = false) {
   std::vector<double> found;
   std::vector<double> random;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     SearchOptions options;
     options.trials = trials;
-    found.push_back(best_value(optimise(space, plain(f), {.seed = seed, .parallel = parallel}, options)));
+    found.push_back(best_value(optimise(space, plain(f), {.seed = seed, .parallel = parallel, .rounds = rounds}, options)));
     random.push_back(random_search(space, f, trials, seed));
   }
   testing::Test::RecordProperty("found", std::to_string(median(found)));
@@ -42,6 +42,17 @@ TEST(Optimise, HartmannInSixtyTrialsAtTheLevelOfMatureOptimisers) {
   const Outcome outcome = compare(hartmann_space(), hartmann, 60, 1);
   EXPECT_LT(outcome.found, -3.21);
   EXPECT_GT(outcome.random, -2.7);
+}
+
+// What a GPU does; docs/verbs/tune.md has the figures for other sizes.
+TEST(Optimise, BraninInRoundsOfFive) {
+  const Outcome outcome = compare(branin_space(), branin, 30, 5, true);
+  EXPECT_LT(outcome.found - kBraninMinimum, 0.05);
+}
+
+TEST(Optimise, HartmannInRoundsOfFive) {
+  const Outcome outcome = compare(hartmann_space(), hartmann, 60, 5, true);
+  EXPECT_LT(outcome.found, -3.1);
 }
 
 TEST(Optimise, HartmannWithFourTrialsAtOnce) {

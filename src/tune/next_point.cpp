@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "tune/expected_improvement.h"
 #include "math/minimise.h"
+#include "tune/expected_improvement.h"
 #include "tune/space.h"
 #include "tune/streams.h"
 

@@ -17,12 +17,6 @@ namespace {
 
 bool has_shares(const Study& study) { return study.plan.shares.size() > 1; }
 
-std::uint64_t seed_of_trial(const Study& study, std::size_t number) {
-  RandomStream random = tuning_stream(study.plan.seed, TuningStream::trial_seed, static_cast<std::uint32_t>(number));
-  const std::uint64_t high = random.bits();
-  return (high << 32U) | random.bits();
-}
-
 bool counts(const Trial& trial) { return trial.value && trial.state != TrialState::failed; }
 
 struct Incumbent {
@@ -62,6 +56,12 @@ std::optional<Eigen::VectorXd> initial_place(const Study& study, std::size_t i, 
 }
 
 }  // namespace
+
+std::uint64_t seed_of_trial(std::uint64_t plan_seed, std::size_t number) {
+  RandomStream random = tuning_stream(plan_seed, TuningStream::trial_seed, static_cast<std::uint32_t>(number));
+  const std::uint64_t high = random.bits();
+  return (high << 32U) | random.bits();
+}
 
 Eigen::VectorXd surrogate_place(const Study& study, const Point& point, double share) {
   Eigen::VectorXd place = to_cube(study.space, point);
@@ -104,7 +104,7 @@ std::optional<Eigen::VectorXd> Proposer::new_place(const Study& study, std::size
   std::vector<Eigen::VectorXd> taken;
   for (const Trial& trial : study.trials) {
     if (trial.number >= number) break;
-    if (trial.number + study.plan.parallel <= number) {
+    if (trial.number < first_unseen(study.plan, number)) {
       seen.push_back(&trial);
     } else {
       unseen[trial.number] = {.point = trial.point, .share = trial.budget_share};
@@ -156,7 +156,7 @@ std::optional<Proposal> Proposer::propose(const Study& study, std::size_t number
   return Proposal{.number = number,
                   .point = is_given ? study.plan.first[slot.new_points] : from_cube(study.space, *place),
                   .budget_share = share,
-                  .seed = seed_of_trial(study, number)};
+                  .seed = seed_of_trial(study.plan.seed, number)};
 }
 
 }  // namespace drift

@@ -12,11 +12,11 @@ namespace drift {
 // Makes the proposals of one study. What it remembers between calls only saves work.
 //
 // A new point is, by its place among the study's new points: one of the plan's first points; one of the Latin hypercube; then the
-// largest log expected improvement over the surrogate. The surrogate sees every recorded trial whose number is `parallel` or more
-// below, at every budget share: where shares differ, the share is one more coordinate (its logarithm, scaled to [0, 1]) with a
-// lengthscale of its own, so cheap trials teach as much about full ones as they turn out to agree with them, and improvement is
-// sought for full trials. What is to be improved on is the smallest posterior mean among the points tried, which noise does not
-// make too good.
+// largest log expected improvement over the surrogate. The surrogate sees every recorded trial before first_unseen()
+// (schedule.h), at every budget share: where shares differ, the share is one more coordinate (its logarithm, scaled to [0, 1])
+// with a lengthscale of its own, so cheap trials teach as much about full ones as they turn out to agree with them, and
+// improvement is sought for full trials. What is to be improved on is the smallest posterior mean among the points tried, which
+// noise does not make too good.
 //
 // Trials still under way enter as kriging believers (Ginsbourger, Le Riche, Carraro 2010): the surrogate's mean there is taken
 // for their value. That leaves the mean as it is, takes the variance away, and what is expected there must be improved on as

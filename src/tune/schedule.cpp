@@ -72,10 +72,15 @@ bool is_empty_slot(const Study& study, std::size_t number) {
   return slot.round > 0 && all_there(study, slot.first_of_before, slot.first_of_round) && promoted(study, slot) == nullptr;
 }
 
+std::size_t first_unseen(const SearchPlan& plan, std::size_t number) {
+  if (plan.rounds) return number / plan.parallel * plan.parallel;
+  return number < plan.parallel ? 0 : number - plan.parallel + 1;
+}
+
 bool is_ready(const Study& study, std::size_t number) {
   const Slot slot = slot_of(study.plan, number);
   if (slot.round > 0) return all_there(study, slot.first_of_before, slot.first_of_round);
-  return number < study.plan.parallel || all_there(study, 0, number - study.plan.parallel + 1);
+  return all_there(study, 0, first_unseen(study.plan, number));
 }
 
 }  // namespace drift

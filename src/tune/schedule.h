@@ -34,8 +34,12 @@ const Trial* find_trial(const Study& study, std::size_t number);
 // before are done: failed and pruned trials do not go on, and the slot stays empty.
 const Trial* promoted(const Study& study, const Slot& slot);
 
-// Whether every result that the trial of this number may look at is there: for a new point those of all but the last `parallel`
-// numbers before it, for a promoted one its whole round before.
+// Results of trials with smaller numbers are what a new point is chosen by: of all but the last `parallel` before it, or, where
+// trials go in rounds of `parallel`, of all rounds before its own.
+std::size_t first_unseen(const SearchPlan& plan, std::size_t number);
+
+// Whether every result that the trial of this number may look at is there: for a new point those, for a promoted one its whole
+// round before.
 bool is_ready(const Study& study, std::size_t number);
 // Whether the slot will never hold a trial; meaningful once the round before is there.
 bool is_empty_slot(const Study& study, std::size_t number);

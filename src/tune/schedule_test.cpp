@@ -43,6 +43,19 @@ Study run_all(Study study, const Objective& objective, std::size_t numbers) {
   return study;
 }
 
+TEST(Schedule, APointSeesAllButTheLastFewOrAllRoundsBeforeItsOwn) {
+  SearchPlan plan;
+  plan.parallel = 4;
+  EXPECT_EQ(first_unseen(plan, 3), 0U);
+  EXPECT_EQ(first_unseen(plan, 4), 1U);
+  EXPECT_EQ(first_unseen(plan, 11), 8U);
+  plan.rounds = true;
+  EXPECT_EQ(first_unseen(plan, 3), 0U);
+  EXPECT_EQ(first_unseen(plan, 4), 4U);
+  EXPECT_EQ(first_unseen(plan, 7), 4U);
+  EXPECT_EQ(first_unseen(plan, 8), 8U);
+}
+
 TEST(SuccessiveHalving, PromotesTheBestThirdWithTheirSeeds) {
   const Study study = run_all(make_study(branin_space(), halving_plan()), plain(branin), 13);
   std::vector<const Trial*> first;

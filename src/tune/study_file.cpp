@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "core/atomic_file.h"
 #include "core/json_fields.h"
@@ -96,6 +97,7 @@ std::string lines(const std::vector<OrderedJson>& entries) {
 
 std::string study_text(const Study& study) {
   OrderedJson plan = write_json(study.plan);
+  if (study.plan.rounds) plan["rounds"] = true;  // studies from before there were rounds have no such key
   plan["first"] = OrderedJson::array();
   for (const Point& point : study.plan.first) plan["first"].push_back(point_json(study.space, point));
   std::vector<OrderedJson> settings;
@@ -210,7 +212,12 @@ class StudyReader {
   }
 
   SearchPlan plan(const Json& json, const SearchSpace& space) const {
-    SearchPlan read = fields<SearchPlan>(json, "the plan", "first");
+    Json rest = json;
+    const bool has_rounds = json.is_object() && json.contains("rounds");
+    if (has_rounds && !json["rounds"].is_boolean()) refuse("the plan's \"rounds\" is neither true nor false");
+    if (has_rounds) rest.erase("rounds");
+    SearchPlan read = fields<SearchPlan>(std::move(rest), "the plan", "first");
+    if (has_rounds) read.rounds = json["rounds"].get<bool>();
     for (const Json& entry : list(json, "first")) read.first.push_back(point(entry, space, "the plan"));
     return read;
   }
@@ -272,6 +279,9 @@ void check_same_search(const Study& saved, const Study& wanted, const std::files
   if (saved.plan.initial != wanted.plan.initial) refuse(fmt::format("another number of initial trials ({})", saved.plan.initial));
   if (saved.plan.parallel != wanted.plan.parallel) {
     refuse(fmt::format("another number of trials side by side ({})", saved.plan.parallel));
+  }
+  if (saved.plan.rounds != wanted.plan.rounds) {
+    refuse(saved.plan.rounds ? "trials in rounds, other" : "trials that do not go in rounds, other");
   }
   if (saved.plan.first != wanted.plan.first) refuse("other first points");
   if (saved.plan.shares != wanted.plan.shares) refuse("other budget shares");

@@ -63,6 +63,18 @@ TEST(StudyFile, HoldsAllOfAStudyToTheLastBit) {
   EXPECT_EQ(folder.files(), 2U);  // no temporary file is left
 }
 
+TEST(StudyFile, SaysWhetherTrialsGoInRounds) {
+  const ScratchFolder folder;
+  Study study = some_study();
+  for (const bool rounds : {false, true}) {
+    study.plan.rounds = rounds;
+    save_study(study, folder / "study.json");
+    EXPECT_EQ(load_study(folder / "study.json").plan.rounds, rounds);
+    // Studies from before there were rounds lack the key.
+    EXPECT_EQ(nlohmann::json::parse(read_bytes(folder / "study.json"))["plan"].contains("rounds"), rounds);
+  }
+}
+
 TEST(StudyFile, CutShortAnywhereIsRefusedWithItsName) {
   const ScratchFolder folder;
   save_study(some_study(), folder / "study.json");
@@ -96,6 +108,7 @@ TEST(StudyFile, EveryDamagedValueIsRefused) {
       {"/plan/shares", {0.5, 0.25, 1.0}, "shares"},
       {"/plan/first/0/rate", 7.0, "rate"},
       {"/plan/extra", 1, "extra"},
+      {"/plan/rounds", 1, "rounds"},
       {"/space", 3, "list"},
       {"/space/0/kind", "odd", "kind"},
       {"/space/0/low", 2.0, "range"},

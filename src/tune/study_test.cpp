@@ -24,32 +24,6 @@ namespace {
 
 using testing::HasSubstr;
 
-SearchOptions options_for(double trials) {
-  SearchOptions options;
-  options.trials = trials;
-  return options;
-}
-
-// Everything that does not depend on the clock.
-void expect_same_trials(const Study& a, const Study& b) {
-  ASSERT_EQ(a.trials.size(), b.trials.size());
-  for (std::size_t i = 0; i < a.trials.size(); ++i) {
-    EXPECT_EQ(a.trials[i].number, b.trials[i].number);
-    EXPECT_EQ(a.trials[i].point, b.trials[i].point) << "trial " << i;
-    EXPECT_EQ(a.trials[i].value, b.trials[i].value);
-    EXPECT_EQ(a.trials[i].state, b.trials[i].state);
-    EXPECT_EQ(a.trials[i].seed, b.trials[i].seed);
-    EXPECT_EQ(a.trials[i].budget_share, b.trials[i].budget_share);
-    EXPECT_EQ(a.trials[i].message, b.trials[i].message);
-  }
-}
-
-// Branin that fails in a corner.
-TrialOutcome fickle_branin(const Point& point, double, std::uint64_t) {
-  if (point[0] < -3.0 && point[1] < 6.0) throw Error("diverged");
-  return {.value = branin(point)};
-}
-
 TEST(Study, ProposalsDependOnTheStudyAlone) {
   Study study = make_study(branin_space(), {.seed = 3});
   for (int i = 0; i < 12; ++i) {

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "math/minimise.h"
 #include "tune/gradient_testing.h"
 #include "tune/latin_hypercube.h"
-#include "math/minimise.h"
 
 namespace drift {
 namespace {

@@ -10,6 +10,7 @@
 #include "engine/cpu/member_trainer.h"
 #include "engine/cpu/predictor.h"
 #include "engine/shapes.h"
+#include "engine/training_start.h"
 #include "train/schedule.h"
 
 namespace drift {
@@ -45,16 +46,6 @@ class ProgressReporter {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-void begin_state(const Ensemble& ensemble, TrainingState& state) {
-  if (!state.members.empty()) return;
-  for (const Member& member : ensemble.members) {
-    state.members.push_back({.step = 0,
-                             .moment1 = std::vector<float>(trained_numbers(member)),
-                             .moment2 = std::vector<float>(trained_numbers(member)),
-                             .losses = {}});
-  }
-}
-
 class CpuEngine final : public Engine {
  public:
   explicit CpuEngine(int threads) : threads_(threads) {}
@@ -63,10 +54,7 @@ class CpuEngine final : public Engine {
 
   void advance(Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe, std::uint64_t until_step,
                const TrainControl& control) override {
-    check(recipe);
-    check_shapes(ensemble, data);
-    begin_state(ensemble, state);
-    check_shapes(ensemble, state);
+    begin_training(ensemble, state, data, recipe);
     const TrainingJob job(ensemble, data, recipe);
     Run run(job, ensemble, state, std::min(until_step, job.total_steps), threads_, control);
     run_on_threads(threads_, [&](int) { run.work(); });
@@ -129,11 +117,6 @@ class CpuEngine final : public Engine {
       std::vector<std::uint64_t> steps;
       for (const MemberProgress& member : state.members) steps.push_back(member.step);
       return steps;
-    }
-    static std::uint64_t steps_taken(const TrainingState& state) {
-      std::uint64_t sum = 0;
-      for (const MemberProgress& member : state.members) sum += member.step;
-      return sum;
     }
 
     void perform(const Task& task, Scratch& scratch) {

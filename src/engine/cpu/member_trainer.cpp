@@ -1,13 +1,12 @@
 #include "engine/cpu/member_trainer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "drift/error.h"
 #include "engine/cpu/kernels.h"
+#include "engine/training_start.h"
 #include "train/loss.h"
 #include "train/schedule.h"
 #include "train/variational.h"
@@ -36,9 +35,6 @@ TrainingJob::TrainingJob(const Ensemble& ensemble, const TrainingSet& training_d
       total_steps(drift::total_steps(recipe, data.values.rows)),
       variational(!ensemble.members.front().log_sd.empty()),
       groups(update_groups(plan(), recipe, variational)) {
-  if (variational && recipe.dropout > 0.0) {
-    throw UsageError(fmt::format("recipe: dropout is {} but the weights are variational: choose one of the two", recipe.dropout));
-  }
   const std::size_t wanted_slices = std::clamp<std::size_t>((recipe.batch + kBlockRows - 1) / kBlockRows, 1, kMaxSlices);
   slice_rows = (recipe.batch + wanted_slices - 1) / wanted_slices;
   decay = static_cast<float>(2.0 * weight_decay(recipe, data.values.rows));
@@ -105,13 +101,7 @@ void MemberTrainer::finish_gradient(const Task& task, const GradientSlot& slot) 
   for (std::size_t i = 0; i < job_.slices(task.step); ++i) sum += slot.losses[i];
   loss_ = sum / static_cast<double>(order_.size_of(task.step));
   if (std::isfinite(loss_)) return;
-  const double factor = rate_multiplier(job_.recipe, task.step, job_.total_steps);
-  const bool muon = job_.recipe.optimiser == Optimiser::muon;
-  throw Error(
-      fmt::format("training diverged: the loss of member {} is not finite at step {} of {}, at learning rate {:.3g}{}; lower the "
-                  "rate, lengthen the warm-up, or look for outliers in the values",
-                  member_.index, task.step + 1, job_.total_steps, factor * job_.recipe.rate,
-                  muon ? fmt::format(" (bottlenecks: {:.3g})", factor * job_.recipe.muon_rate) : ""));
+  throw Error(divergence_message(job_.recipe, member_.index, task.step, job_.total_steps));
 }
 
 void MemberTrainer::update_tensor(const Task& task, const GradientSlot& slot, Scratch& scratch) {

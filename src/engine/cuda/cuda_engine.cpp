@@ -1,15 +1,21 @@
+#include "engine/cuda/cuda_engine.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <utility>
 
-#include "drift/engine.h"
+#include "core/threads.h"
 #include "drift/error.h"
 #include "engine/cuda/predictor.h"
+#include "engine/cuda/run_groups.h"
 #include "engine/cuda/trainer.h"
+#include "engine/cuda/watcher.h"
 #include "engine/shapes.h"
-#include "train/schedule.h"
+#include "engine/training_start.h"
 
 namespace drift {
 namespace cuda {
@@ -17,156 +23,244 @@ namespace {
 
 constexpr double kShareForData = 0.5;  // of the free memory; observations beyond stay with the host
 
-void begin_state(const Ensemble& ensemble, TrainingState& state) {
-  if (!state.members.empty()) return;
-  for (const Member& member : ensemble.members) {
-    state.members.push_back({.step = 0,
-                             .moment1 = std::vector<float>(trained_numbers(member)),
-                             .moment2 = std::vector<float>(trained_numbers(member)),
-                             .losses = {}});
-  }
+// Share `index` of `shares`, as even as can be, of `count`: first and number.
+std::pair<std::size_t, std::size_t> even_share(std::size_t count, std::size_t shares, std::size_t index) {
+  const std::size_t first = count * index / shares;
+  return {first, count * (index + 1) / shares - first};
 }
 
-std::uint64_t steps_taken(const TrainingState& state) {
-  std::uint64_t sum = 0;
-  for (const MemberProgress& member : state.members) sum += member.step;
-  return sum;
+template <class T>
+MatrixView<T> rows_of(MatrixView<T> view, std::size_t first, std::size_t count) {
+  return view.empty() ? view : view.middle_rows(first, count);
 }
 
-// Looks at the losses of steps just done: throws where one is not finite, tells of progress, asks whether to stop.
-class Watcher {
+// One call of advance_together(). Members are independent of each other, so each device trains a share of them.
+class Together {
  public:
-  Watcher(const TrainControl& control, const TrainingState& state, const Recipe& recipe, std::uint64_t total)
-      : control_(control), state_(state), recipe_(recipe), total_(total) {}
-
-  bool operator()(const std::vector<const Member*>& members, const std::vector<std::vector<float>>& losses, std::uint64_t first) {
-    for (std::size_t step = 0; step < losses.front().size(); ++step) {
-      for (std::size_t i = 0; i < losses.size(); ++i) {
-        if (!std::isfinite(losses[i][step])) diverged(members[i]->index, first + step);
-        loss_sum_ += losses[i][step];
-        ++losses_;
-      }
+  Together(const CudaOptions& options, std::span<const TrainingRun> runs, const TrainingSet& data, std::uint64_t until_step,
+           const TrainControl& control)
+      : options_(options),
+        runs_(runs),
+        data_(data),
+        until_(until_step),
+        failures_(runs.size()),
+        states_(runs.size()),
+        own_(runs.size()),
+        resolvers_(runs.size()) {
+    std::uint64_t done = 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      begin(i);
+      if (failures_[i].empty()) done += steps_taken(*states_[i]);
     }
-    report(first + losses.front().size());
-    return control_.stop.stop_requested();
+    watcher_.emplace(control, runs, failures_, data.values.rows, done);
+  }
+
+  std::vector<std::string> run() {
+    const auto groups = groups_of(runs_, kinds());
+    if (groups.empty()) return failures_;
+    for (const int device : options_.devices) {
+      const OnDevice on(device);
+      const auto limit = static_cast<std::size_t>(kShareForData * static_cast<double>(free_device_bytes()));
+      on_device_.push_back(std::make_unique<DeviceData>(data_, limit, Stream()));
+    }
+    for (const std::vector<std::size_t>& group : groups) advance(group);
+    return failures_;
   }
 
  private:
-  void report(std::uint64_t step) {
-    if (!control_.progress) return;
-    const std::uint64_t done = steps_taken(state_), of = total_ * state_.members.size();
-    const auto now = std::chrono::steady_clock::now();
-    if (done != of && now - last_ < std::chrono::milliseconds(200)) return;
-    last_ = now;
-    control_.progress({.step = done,
-                       .steps = of,
-                       .loss = loss_sum_ / static_cast<double>(losses_),
-                       .rate = recipe_.rate * rate_multiplier(recipe_, step - 1, total_)});
-    loss_sum_ = 0;
-    losses_ = 0;
+  void begin(std::size_t i) {
+    try {
+      const Ensemble& ensemble = *runs_[i].ensemble;
+      states_[i] = runs_[i].state;
+      if (states_[i] != nullptr) {
+        begin_training(ensemble, *states_[i], data_, runs_[i].recipe);
+      } else {
+        check_training(ensemble, data_, runs_[i].recipe);
+        own_[i].members.resize(ensemble.members.size());  // steps and losses without moments
+        states_[i] = &own_[i];
+      }
+      resolvers_[i] = std::make_unique<ScaleResolver>(make_plan(ensemble.spec));
+    } catch (const std::exception& error) {
+      failures_[i] = error.what();
+    }
   }
 
-  [[noreturn]] void diverged(std::uint32_t member, std::uint64_t step) const {
-    const double factor = rate_multiplier(recipe_, step, total_);
-    const bool muon = recipe_.optimiser == Optimiser::muon;
-    throw Error(fmt::format(
-        "training diverged: the loss of member {} is not finite at step {} of {}, at learning rate {:.3g}{}; lower the "
-        "rate, lengthen the warm-up, or look for outliers in the values",
-        member, step + 1, total_, factor * recipe_.rate,
-        muon ? fmt::format(" (bottlenecks: {:.3g})", factor * recipe_.muon_rate) : ""));
+  // By which kernels the runs are trained; below 0: not at all.
+  std::vector<int> kinds() {
+    const OnDevice on(options_.devices.front());
+    std::vector<int> result;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      result.push_back(failures_[i].empty() ? static_cast<int>(is_fused(trained_member(i, 0), options_.precision)) : -1);
+    }
+    return result;
   }
 
-  const TrainControl& control_;
-  const TrainingState& state_;
-  const Recipe& recipe_;
-  std::uint64_t total_;
-  double loss_sum_ = 0;
-  std::uint64_t losses_ = 0;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  TrainedMember trained_member(std::size_t run, std::size_t member) {
+    return {.member = &runs_[run].ensemble->members[member],
+            .progress = &states_[run]->members[member],
+            .resolver = resolvers_[run].get(),
+            .recipe = &runs_[run].recipe,
+            .seed = runs_[run].ensemble->seed,
+            .run = run};
+  }
+
+  // Members at the same step go together; those behind catch up first.
+  void advance(const std::vector<std::size_t>& group) {
+    const std::uint64_t until = std::min(until_, total_steps(runs_[group.front()].recipe, data_.values.rows));
+    while (!watcher_->stopped()) {
+      const std::vector<TrainedMember> members = members_behind(group, until);
+      if (members.empty()) return;
+      std::uint64_t target = until;
+      for (const std::size_t i : group) {
+        for (const MemberProgress& progress : states_[i]->members) {
+          if (progress.step > members.front().progress->step) target = std::min(target, progress.step);
+        }
+      }
+      const std::size_t shares = std::min(options_.devices.size(), members.size());
+      run_on_threads(static_cast<int>(shares), [&](int thread) {
+        const auto index = static_cast<std::size_t>(thread);
+        const auto [first, count] = even_share(members.size(), shares, index);
+        train_share(index, std::span(members).subspan(first, count), target);
+      });
+    }
+  }
+
+  // Of the runs that have not failed, the members with the fewest steps; none where these are enough.
+  std::vector<TrainedMember> members_behind(const std::vector<std::size_t>& group, std::uint64_t until) {
+    std::uint64_t least = until;
+    std::vector<TrainedMember> members;
+    for (const std::size_t i : group) {
+      if (!failures_[i].empty()) continue;
+      for (std::size_t m = 0; m < states_[i]->members.size(); ++m) {
+        const MemberProgress& progress = states_[i]->members[m];
+        if (progress.step >= until || progress.step > least) continue;
+        if (progress.step < least) members.clear();
+        least = progress.step;
+        members.push_back(trained_member(i, m));
+      }
+    }
+    return members;
+  }
+
+  // As many members at a time as fit; an error here ends the other devices' work too.
+  void train_share(std::size_t index, std::span<const TrainedMember> share, std::uint64_t target) {
+    try {
+      const OnDevice on(options_.devices[index]);
+      const Stream stream;
+      const std::size_t observations = data_.values.rows;
+      while (!share.empty() && !watcher_->stopped()) {
+        const std::uint64_t steps = target - share.front().progress->step;
+        std::size_t count = cuda::members_at_once(share, observations, steps, options_.precision);
+        if (options_.members_at_once > 0) count = std::min(count, options_.members_at_once);
+        const std::span<const TrainedMember> members = share.first(count);
+        Trainer trainer(members, *on_device_[index], observations, options_.precision, stream);
+        trainer.advance(target, [&](const std::vector<std::vector<float>>& losses, std::uint64_t first) {
+          return (*watcher_)(members, losses, first);
+        });
+        share = share.subspan(count);
+      }
+    } catch (...) {
+      watcher_->stop();
+      throw;
+    }
+  }
+
+  const CudaOptions& options_;
+  std::span<const TrainingRun> runs_;
+  const TrainingSet& data_;
+  std::uint64_t until_;
+  std::vector<std::string> failures_;                      // [run]
+  std::vector<TrainingState*> states_;                     // [run]
+  std::vector<TrainingState> own_;                         // [run] where the caller wants none
+  std::vector<std::unique_ptr<ScaleResolver>> resolvers_;  // [run]
+  std::optional<Watcher> watcher_;
+  std::vector<std::unique_ptr<DeviceData>> on_device_;  // [device]
 };
 
 class CudaEngine final : public Engine {
  public:
-  explicit CudaEngine(Precision precision) : precision_(precision) {}
+  explicit CudaEngine(CudaOptions options) : options_(std::move(options)) {
+    for (const int device : options_.devices) {
+      const OnDevice on(device);
+      const Stream stream;  // wakes the device: later calls need not wait for that
+    }
+  }
 
   std::string name() const override { return "cuda"; }
 
   void advance(Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe, std::uint64_t until_step,
                const TrainControl& control) override {
-    check(recipe);
-    check_shapes(ensemble, data);
-    begin_state(ensemble, state);
-    check_shapes(ensemble, state);
-    if (!ensemble.members.front().log_sd.empty() && recipe.dropout > 0.0) {
-      throw UsageError(
-          fmt::format("recipe: dropout is {} but the weights are variational: choose one of the two", recipe.dropout));
-    }
-    const std::uint64_t total = total_steps(recipe, data.values.rows), until = std::min(until_step, total);
-    const ScaleResolver resolver(make_plan(ensemble.spec));
-    const DeviceData on_device(data, static_cast<std::size_t>(kShareForData * static_cast<double>(free_device_bytes())), stream_);
-    Watcher watcher(control, state, recipe, total);
-    // Members at the same step go together; those behind catch up first.
-    bool stopped = false;
-    while (!stopped) {
-      const std::uint64_t least = least_step(state);
-      if (least >= until) break;
-      std::uint64_t target = until;
-      std::vector<Member*> members;
-      std::vector<const Member*> seen;
-      std::vector<MemberProgress*> progress;
-      for (std::size_t i = 0; i < state.members.size(); ++i) {
-        if (state.members[i].step > least) {
-          target = std::min(target, state.members[i].step);
-          continue;
-        }
-        members.push_back(&ensemble.members[i]);
-        seen.push_back(&ensemble.members[i]);
-        progress.push_back(&state.members[i]);
-      }
-      Trainer trainer(resolver, ensemble.seed, members, progress, on_device, data.values.rows, recipe, precision_, stream_);
-      trainer.advance(target, [&](const std::vector<std::vector<float>>& losses, std::uint64_t first) {
-        return stopped = watcher(seen, losses, first);
-      });
-    }
+    begin_training(ensemble, state, data, recipe);
+    const TrainingRun run{.ensemble = &ensemble, .state = &state, .recipe = recipe};
+    const std::vector<std::string> failures = advance_together(std::span(&run, 1), data, until_step, control);
+    if (!failures.front().empty()) throw Error(failures.front());
+  }
+
+  std::vector<std::string> advance_together(std::span<const TrainingRun> runs, const TrainingSet& data, std::uint64_t until_step,
+                                            const TrainControl& control) override {
+    return Together(options_, runs, data, until_step, control).run();
   }
 
   void predict(const Ensemble& ensemble, MatrixView<const float> coordinates, const PredictionViews& out) override {
     check_shapes(ensemble, coordinates, out);
-    cuda::predict(ensemble, coordinates, out, precision_, stream_);
+    on_devices(coordinates.rows, [&](std::size_t first, std::size_t count, const Stream& stream) {
+      const PredictionViews part{.mean = rows_of(out.mean, first, count),
+                                 .variance = rows_of(out.variance, first, count),
+                                 .members = rows_of(out.members, first, count)};
+      cuda::predict(ensemble, rows_of(coordinates, first, count), part, options_.precision, stream);
+    });
   }
 
   void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient) override {
     check_gradient_shapes(ensemble, coordinates, gradient);
-    cuda::input_gradient(ensemble, coordinates, gradient, precision_, stream_);
+    on_devices(coordinates.rows, [&](std::size_t first, std::size_t count, const Stream& stream) {
+      cuda::input_gradient(ensemble, rows_of(coordinates, first, count), rows_of(gradient, first, count), options_.precision,
+                           stream);
+    });
   }
 
   void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates,
                    MatrixView<float> inputs) override {
     check_head_shapes(ensemble, member, coordinates, inputs);
-    cuda::head_inputs(ensemble, member, coordinates, inputs, precision_, stream_);
+    on_devices(coordinates.rows, [&](std::size_t first, std::size_t count, const Stream& stream) {
+      cuda::head_inputs(ensemble, member, rows_of(coordinates, first, count), rows_of(inputs, first, count), options_.precision,
+                        stream);
+    });
   }
 
  private:
-  static std::uint64_t least_step(const TrainingState& state) {
-    std::uint64_t least = state.members.front().step;
-    for (const MemberProgress& member : state.members) least = std::min(least, member.step);
-    return least;
+  // work(first row, rows, stream) of each device's share of the rows.
+  void on_devices(std::size_t rows, const std::function<void(std::size_t, std::size_t, const Stream&)>& work) {
+    const std::size_t worth = (rows + options_.rows_of_a_device - 1) / options_.rows_of_a_device;
+    const std::size_t shares = std::clamp<std::size_t>(worth, 1, options_.devices.size());
+    run_on_threads(static_cast<int>(shares), [&](int thread) {
+      const auto index = static_cast<std::size_t>(thread);
+      const auto [first, count] = even_share(rows, shares, index);
+      const OnDevice on(options_.devices[index]);
+      const Stream stream;
+      work(first, count, stream);
+    });
   }
 
-  Precision precision_;
-  Stream stream_;
+  CudaOptions options_;
 };
 
 }  // namespace
+
+std::unique_ptr<Engine> make_engine_on(const CudaOptions& options) { return std::make_unique<CudaEngine>(options); }
+
 }  // namespace cuda
 
 std::string why_no_cuda() { return cuda::why_no_gpu(); }
 
 std::unique_ptr<Engine> make_cuda_engine(const EngineOptions& options) {
+  if (options.gpus < 0) throw UsageError(fmt::format("gpus is {}: give how many to use at most, or 0 for all", options.gpus));
   if (const std::string why = why_no_cuda(); !why.empty()) {
-    throw Error(fmt::format("no GPU can be used: {}; choose the cpu engine", why));
+    throw Error(fmt::format("no GPU can be used: {}; choose --backend cpu", why));
   }
-  return std::make_unique<cuda::CudaEngine>(options.precision);
+  std::vector<int> devices = cuda::usable_devices();
+  if (options.gpus > 0) devices.resize(std::min(devices.size(), static_cast<std::size_t>(options.gpus)));
+  return cuda::make_engine_on(cuda::CudaOptions{.devices = std::move(devices), .precision = options.precision});
 }
 
 }  // namespace drift

@@ -208,12 +208,16 @@ TEST(CudaTraining, ReadsObservationsFromTheHostWhereTheyDoNotFit) {
   const DeviceData data(observations.set(false), 0, stream);
   EXPECT_TRUE(data.on_host());
   const ScaleResolver resolver(make_plan(a_case.spec));
-  std::vector<Member*> members;
-  std::vector<MemberProgress*> progress;
-  for (Member& member : streamed.ensemble.members) members.push_back(&member);
-  for (MemberProgress& member : streamed.state.members) progress.push_back(&member);
-  Trainer trainer(resolver, streamed.ensemble.seed, members, progress, data, observations.count(), a_case.recipe,
-                  Precision::float32, stream);
+  std::vector<TrainedMember> members;
+  for (std::size_t i = 0; i < streamed.ensemble.members.size(); ++i) {
+    members.push_back({.member = &streamed.ensemble.members[i],
+                       .progress = &streamed.state.members[i],
+                       .resolver = &resolver,
+                       .recipe = &a_case.recipe,
+                       .seed = streamed.ensemble.seed,
+                       .run = 0});
+  }
+  Trainer trainer(members, data, observations.count(), Precision::float32, stream);
   trainer.advance(10, [](const auto&, std::uint64_t) { return false; });
   expect_same_bits(whole, streamed);
 }

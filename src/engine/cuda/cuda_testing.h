@@ -85,7 +85,7 @@ inline std::vector<Case> cases() {
   add("variational_muon", small(Space::plane, 2, 1, 0), short_recipe(Optimiser::muon)).variational = true;
   DenseSpec siren;
   siren.layers = 3;
-  siren.activation = Activation::sine;
+  siren.activation = drift::Activation::sine;
   siren.omega = siren.hidden_omega = 5.0;
   const auto dense = [](Space space, DenseSpec form) {
     form.width = 45;
@@ -97,7 +97,7 @@ inline std::vector<Case> cases() {
   add("relu_muon_dropout", dense(Space::plane, {}), short_recipe(Optimiser::muon)).recipe.dropout = 0.1;
   add("siren", dense(Space::sphere, siren));
   siren.input = DenseInput::fourier;
-  siren.activation = Activation::relu;
+  siren.activation = drift::Activation::relu;
   add("fourier_relu", dense(Space::plane, siren));
   all.back().recipe.train_lengthscales = all.back().recipe.train_amplitudes = true;
   add("fourier_relu_dropout", dense(Space::plane, siren)).recipe = all[all.size() - 2].recipe;

@@ -9,12 +9,17 @@ namespace {
 
 constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
-cudaDeviceProp properties() {
+constexpr int kLeastMajor = 8;  // compute capability
+
+int attribute(cudaDeviceAttr which, int device) {
+  int value = 0;
+  check_cuda(cudaDeviceGetAttribute(&value, which, device), "looking at the GPU");
+  return value;
+}
+int attribute(cudaDeviceAttr which) {
   int device = 0;
-  cudaDeviceProp result = {};
   check_cuda(cudaGetDevice(&device), "looking for the GPU");
-  check_cuda(cudaGetDeviceProperties(&result, device), "looking at the GPU");
-  return result;
+  return attribute(which, device);
 }
 
 }  // namespace
@@ -32,30 +37,34 @@ std::string why_no_gpu() {
   if (status == cudaErrorNoDevice || (status == cudaSuccess && count == 0)) return "this machine has no GPU that CUDA can see";
   if (status == cudaErrorInsufficientDriver) return "this machine has no GPU driver, or one too old for CUDA 13";
   if (status != cudaSuccess) return fmt::format("CUDA says: {}", cudaGetErrorString(status));
-  const cudaDeviceProp device = properties();
-  if (device.major < 8) {
-    return fmt::format("the GPU ({}) has compute capability {}.{}, and at least 8.0 is needed", device.name, device.major,
-                       device.minor);
-  }
-  return "";
+  if (!usable_devices().empty()) return "";
+  cudaDeviceProp device = {};
+  check_cuda(cudaGetDeviceProperties(&device, 0), "looking at the GPU");
+  return fmt::format("the GPU ({}) has compute capability {}.{}, and at least {}.0 is needed", device.name, device.major,
+                     device.minor, kLeastMajor);
 }
+
+std::vector<int> usable_devices() {
+  int count = 0;
+  check_cuda(cudaGetDeviceCount(&count), "looking for GPUs");
+  std::vector<int> usable;
+  for (int device = 0; device < count; ++device) {
+    if (attribute(cudaDevAttrComputeCapabilityMajor, device) >= kLeastMajor) usable.push_back(device);
+  }
+  return usable;
+}
+
+OnDevice::OnDevice(int device) {
+  check_cuda(cudaGetDevice(&before_), "looking for the GPU");
+  check_cuda(cudaSetDevice(device), "turning to a GPU");
+}
+OnDevice::~OnDevice() { cudaSetDevice(before_); }
 
 std::size_t free_device_bytes() {
   std::size_t free = 0, total = 0;
   check_cuda(cudaMemGetInfo(&free, &total), "asking for its free memory");
   return free;
 }
-
-namespace {
-
-int attribute(cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  check_cuda(cudaGetDevice(&device), "looking for the GPU");
-  check_cuda(cudaDeviceGetAttribute(&value, which, device), "looking at the GPU");
-  return value;
-}
-
-}  // namespace
 
 bool is_hopper() {
   return attribute(cudaDevAttrComputeCapabilityMajor) == 9 && attribute(cudaDevAttrComputeCapabilityMinor) == 0;
@@ -97,7 +106,7 @@ void* allocate_on_device(std::size_t bytes) {
     cudaGetLastError();
     throw Error(
         fmt::format("the GPU's memory is used up: {:.2f} GiB more were wanted and {:.2f} GiB are free; use fewer members at a "
-                    "time, a smaller batch, fewer features, or the cpu engine",
+                    "time, a smaller batch, fewer features, or --backend cpu",
                     static_cast<double>(bytes) / kGiB, static_cast<double>(free_device_bytes()) / kGiB));
   }
   check_cuda(status, "reserving memory");

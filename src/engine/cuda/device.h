@@ -14,9 +14,25 @@ void check_cuda(cudaError_t status, const char* doing);
 
 // Why this process cannot use a GPU, in one sentence; empty where it can.
 std::string why_no_gpu();
+// The GPUs it can use, by CUDA's numbers.
+std::vector<int> usable_devices();
+
+// What the calling thread does with CUDA goes to `device`, until the end of the scope.
+class OnDevice {
+ public:
+  explicit OnDevice(int device);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = 0;
+};
+
+// Of the present device, as all that follows:
 
 std::size_t free_device_bytes();
-// Whether the device is a Hopper, whose own matrix instructions (wgmma) this library has been built for.
+// Whether it is a Hopper, whose own matrix instructions (wgmma) this library has been built for.
 bool is_hopper();
 int multiprocessors();
 
@@ -76,6 +92,8 @@ class DeviceArray {
   explicit DeviceArray(std::size_t size)
       : data_(size == 0 ? nullptr : static_cast<T*>(allocate_on_device(size * sizeof(T)))), size_(size) {}
   ~DeviceArray() { free_on_device(data_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
   DeviceArray(DeviceArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   DeviceArray& operator=(DeviceArray&& other) noexcept {
     std::swap(data_, other.data_);

@@ -20,9 +20,15 @@ DeviceData::DeviceData(const TrainingSet& data, std::size_t limit, const Stream&
     }
     auto* memory_of_host = const_cast<float*>(view.data);  // only read; the interface has no pointer to constant memory
     const std::size_t floats = (rows - 1) * view.stride + view.cols;
-    check_cuda(cudaHostRegister(memory_of_host, floats * sizeof(float), cudaHostRegisterMapped),
-               "reaching the host's observations");
-    registered_.push_back(memory_of_host);
+    const cudaError_t status =
+        cudaHostRegister(memory_of_host, floats * sizeof(float), cudaHostRegisterMapped | cudaHostRegisterPortable);
+    if (status == cudaErrorHostMemoryAlreadyRegistered) {
+      cudaGetLastError();  // by another device's
+    } else {
+      check_cuda(status, "reaching the host's observations");
+      registered_.push_back(memory_of_host);
+    }
+    on_host_ = true;
     void* seen = nullptr;
     check_cuda(cudaHostGetDevicePointer(&seen, memory_of_host, 0), "reaching the host's observations");
     return {static_cast<const float*>(seen), view.stride};

@@ -10,7 +10,8 @@
 namespace drift::cuda {
 
 // The observations where kernels can read them: on the device, or, where they would take more than `limit` bytes of it, in the
-// host's own memory, made readable from the device. A batch is then fetched over the bus, row by row.
+// host's own memory, made readable from the device. A batch is then fetched over the bus, row by row. Those of several devices
+// for the same observations share what the host had to do for the first: none is used after that is gone.
 class DeviceData {
  public:
   DeviceData(const TrainingSet& data, std::size_t limit, const Stream& stream);
@@ -18,13 +19,14 @@ class DeviceData {
   DeviceData(const DeviceData&) = delete;
   DeviceData& operator=(const DeviceData&) = delete;
 
-  bool on_host() const { return !registered_.empty(); }
+  bool on_host() const { return on_host_; }
   // Fills in what is known of the data.
   void describe(Gather& gather) const;
 
  private:
   DeviceArray<float> coordinates_, values_, weights_;
   std::vector<void*> registered_;
+  bool on_host_ = false;
   Gather known_ = {};
 };
 

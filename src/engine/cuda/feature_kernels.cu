@@ -4,6 +4,7 @@
 
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/launch.cuh"
+#include "engine/cuda/legendre.cuh"
 #include "engine/cuda/turns.cuh"
 
 namespace drift::cuda {
@@ -41,74 +42,6 @@ constexpr int kTerms = 5;
 constexpr float kLeastArgument = 16;
 constexpr float kLeastExpandedDegree = 32;
 
-struct Chord {
-  float x, y, z;  // from the nearer of b and -b to s
-  float squared;
-  bool negative;  // s . b < 0
-};
-
-__device__ __forceinline__ Chord chord(const float* s, float bx, float by, float bz) {
-  const float dot = fmaf(s[0], bx, fmaf(s[1], by, s[2] * bz));
-  Chord c;
-  c.negative = signbit(dot);
-  const float sign = c.negative ? -1.0F : 1.0F;
-  c.x = s[0] - sign * bx, c.y = s[1] - sign * by, c.z = s[2] - sign * bz;
-  c.squared = fmaf(c.x, c.x, fmaf(c.y, c.y, c.z * c.z));
-  return c;
-}
-
-__device__ __forceinline__ bool is_odd(float degree) { return (static_cast<int>(degree) & 1) != 0; }
-
-__device__ void recurrence(float degree, float squared_chord, float& value, float& sum) {
-  const float delta = 0.5F * squared_chord;
-  value = 1;
-  sum = 0;
-  const int n = static_cast<int>(degree);
-  for (int k = 0; k < n; ++k) {
-    sum = fmaf(static_cast<float>(2 * k + 1), value, sum);
-    value = fmaf(-delta * __frcp_rn(static_cast<float>(k + 1)), sum, value);
-  }
-}
-
-// Stieltjes' expansion of scale P_n; what depends on the degree alone is made once for all rows.
-struct Expansion {
-  float middle, amplitude, least_squared_sine;
-  float ratio[kTerms - 1];
-
-  __device__ Expansion(float degree, float scale) : middle(degree + 0.5F) {
-    const float least_sine = kLeastArgument / middle;
-    least_squared_sine = degree >= kLeastExpandedDegree ? least_sine * least_sine : 2.0F;
-#pragma unroll
-    for (int m = 0; m + 1 < kTerms; ++m) {
-      ratio[m] = static_cast<float>((m + 0.5) * (m + 0.5) / (2 * (m + 1))) / (degree + (m + 1.5F));
-    }
-    const float inverse = 1.0F / (degree + 0.75F), inverse2 = inverse * inverse;
-    const float series = fmaf(fmaf(21.0F / 8192, inverse2, -1.0F / 64), inverse2, 1.0F);
-    amplitude = 0.7978845608028654F * scale * sqrtf(inverse) * series;
-  }
-  // Without the sign.
-  __device__ float operator()(const Chord& c, float squared_sine) const {
-    const float inverse_sine = rsqrtf(squared_sine);
-    const float cotangent = fmaf(c.squared, -0.5F, 1.0F) * inverse_sine;
-    float re = 1, im = 0;
-#pragma unroll
-    for (int m = kTerms - 2; m >= 0; --m) {
-      const float turned_re = fmaf(cotangent, im, re), turned_im = fmaf(-cotangent, re, im);
-      re = fmaf(ratio[m], turned_re, 1.0F);
-      im = ratio[m] * turned_im;
-    }
-    constexpr float kTurns[] = {0.15915494F,    6.63143e-3F,   7.4636843e-4F,  1.094218e-4F, 2.2713948e-5F,
-                                -1.5751805e-6F, 4.4622577e-6F, -1.4101138e-6F, 3.1225085e-7F};
-    float polynomial = kTurns[8];
-#pragma unroll
-    for (int i = 7; i >= 0; --i) polynomial = fmaf(polynomial, c.squared, kTurns[i]);
-    const float turns = polynomial * __fsqrt_rn(c.squared);
-    const float whole = rintf(fmaf(middle, turns, -0.125F));
-    const Turn alpha(fmaf(middle, turns, -whole) - 0.125F);
-    return amplitude * __fsqrt_rn(inverse_sine) * fmaf(-alpha.sine(), im, alpha.cosine() * re);
-  }
-};
-
 __global__ void legendre_kernel(Legendre l, Matrices feature, bool accumulate) {
   const int m = blockIdx.x * blockDim.x + threadIdx.x;
   if (m >= l.features) return;
@@ -117,14 +50,14 @@ __global__ void legendre_kernel(Legendre l, Matrices feature, bool accumulate) {
   const float bx = poles[0], by = poles[l.poles.stride], bz = poles[2 * l.poles.stride];
   const float degree = l.degrees.data[z * l.degrees.member_stride + m];
   const float scale = l.scales.data[z * l.scales.member_stride + m];
-  const Expansion expansion(degree, scale);
+  const Expansion<kTerms> expansion(degree, scale, kLeastArgument, kLeastExpandedDegree);
   const int first = blockIdx.y * kRowsAtOnce, last = min(first + kRowsAtOnce, l.rows);
   for (int row = first; row < last; ++row) {
     const Chord c = chord(l.points.data + z * l.points.member_stride + row * l.points.stride, bx, by, bz);
-    const float squared_sine = c.squared * fmaf(c.squared, -0.25F, 1.0F);
+    const float sine2 = squared_sine(c.squared);
     float value, sum;
-    if (squared_sine >= expansion.least_squared_sine) {
-      value = expansion(c, squared_sine);
+    if (sine2 >= expansion.least_squared_sine) {
+      value = expanded(expansion, c.squared, sine2);
     } else {
       recurrence(degree, c.squared, value, sum);
       value *= scale;

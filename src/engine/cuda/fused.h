@@ -8,10 +8,11 @@
 
 namespace drift::cuda {
 
-// Training and prediction on Hopper's own matrix instructions (wgmma, tf32), for networks whose layers are planar with 128 hidden
-// entries (or none) and 128 outputs, that is, drift's and the paper's. A layer is one kernel forward and two backward; features
-// are never written to memory. What is kept of the forward pass are the phases, 16 bits each: a fraction of a turn to 2^-17,
-// finer than tf32's rounding of what went into them.
+// Training and prediction on Hopper's own matrix instructions (wgmma, tf32), for networks whose layers have 128 hidden entries
+// (or none) and 128 outputs, that is, drift's and the paper's. A layer is one kernel forward and two backward; cosines are never
+// written to memory. What is kept of the forward pass are the phases, 16 bits each: a fraction of a turn to 2^-17, finer than
+// tf32's rounding of what went into them. Spherical features depend on the points alone and cost more: one more kernel a layer
+// writes them, as halves, over the cosines' amplitude; layers add them to their cosines.
 //
 // Units. Rows go in blocks of 64 (a warpgroup's), features in tiles of 64, the last one filled up with zeros.
 //
@@ -54,11 +55,12 @@ struct FusedForward {
   Division division;
   Fragments input;            // none: data is nullptr
   ConstMatrices coordinates;  // [rows, coordinate_count], over their lengthscales
-  int coordinate_count;       // at least 1
+  int coordinate_count;       // where there are neither these nor an input, `added` alone
   const float* coefficients;  // [members, tiles, (coordinate_count + 1), 64]: phases, then frequencies
   const float* frequencies;   // rows image of W^T [features, 128]
+  const uint4* added;         // halves in the phases' places, added to the cosines; or nullptr. Then no coordinates
   const float* bottleneck;    // columns image of Theta [features, 128]
-  float* output;              // fragments: cos . Theta
+  float* output;              // fragments: (cos + added) . Theta
   uint4* phases;              // [members, row blocks, tiles, 512], or nullptr: not kept
 };
 void fused_forward(const FusedForward& f, cudaStream_t stream);
@@ -75,10 +77,32 @@ struct FusedBackward {
 };
 void fused_backward(const FusedBackward& f, cudaStream_t stream);
 
+// A spherical feature P_n(s . b) with all that depends on n and b alone.
+struct alignas(16) SphericalFeature {
+  float x, y, z;                                  // b
+  float middle;                                   // n + 1/2
+  float amplitude, least_squared_sine, ratio[2];  // of the expansion (legendre.cuh), with the scale
+  float scale;
+  std::uint32_t odd;  // the sign bit where n is odd, else 0
+};
+// Zeros beyond `features` up to whole tiles. The scales are divided by the member's `divisor`, where there is one.
+void make_spherical(int members, int features, int tiles, const ConstMatrices& poles, const ConstMatrices& degrees,
+                    const ConstMatrices& scales, const ConstMatrices& divisor, SphericalFeature* to, cudaStream_t stream);
+
+// Spherical features of all rows, as halves in the places where phases are kept: to 1e-4 of their amplitude, less than rounding
+// to a half may change them, beside the rounding of the angle, n times 1e-7.
+struct FusedSphere {
+  int members, row_blocks, tiles;
+  ConstMatrices points;              // [rows, 3]
+  const SphericalFeature* features;  // [members, tiles, 64]
+  uint4* halves;                     // [members, row blocks, tiles, 512]
+};
+void fused_sphere(const FusedSphere& s, cudaStream_t stream);
+
 // Adam (engine/cpu/kernels.h) of all members.
 struct FusedAdam {
-  const StepNumbers* numbers;  // nullptr: none
-  float beta1, beta2, epsilon, decay;
+  const StepNumbers* numbers;  // [members]; nullptr: none
+  float beta1, beta2, epsilon;
   float* weights;  // [members, weights_stride]
   std::size_t weights_stride;
   float* moment1;  // [members, gradient_stride]
@@ -86,11 +110,12 @@ struct FusedAdam {
   std::size_t gradient_stride;
 };
 
-// gradient [features, 128] = factor cos^T . d_output, of several layers in one launch; or, with Adam, the new weights and their
-// images at once, the gradient never leaving the registers.
+// gradient [features, 128] = factor (cos + added)^T . d_output, of several layers in one launch; or, with Adam, the new weights
+// and their images at once, the gradient never leaving the registers.
 struct FusedWeightGradient {
   struct Layer {
-    const uint4* phases;
+    const uint4* phases;           // nullptr: `added` alone
+    const uint4* added;            // halves in the phases' places, added to the cosines; or nullptr
     const float* output_gradient;  // transposed images: [members, row blocks, kTileFloats]
     ConstMatrices factor1, factor2;
     float* gradient;  // of the first member

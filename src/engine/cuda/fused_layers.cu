@@ -1,10 +1,23 @@
-// The three products of a layer on Hopper; fused.h has the layouts. Two warpgroups of 64 rows (or features) each, and one warp
-// that fetches tiles for both. While one warpgroup takes cosines the other keeps the tensor cores busy.
+// A layer's way forward and back on Hopper; fused.h has the layouts. Two warpgroups of 64 rows each, and one warp that fetches
+// tiles for both. While one warpgroup takes cosines the other keeps the tensor cores busy.
 
 #include "engine/cuda/fused_parts.cuh"
 #include "engine/cuda/launch.cuh"
 
 namespace drift::cuda {
+
+// What a layer is made of: cosines (of hidden entries and kCoordinates coordinates), features added to them, or these alone.
+// Not in the unnamed namespace: there nvcc would find it unused on all architectures but Hopper.
+template <bool kIsHidden, int kCoordinateCount, bool kIsAdded, bool kIsKept>
+struct Form {
+  static constexpr bool kHidden = kIsHidden, kAdded = kIsAdded, kKeep = kIsKept;
+  static constexpr bool kCosines = kHidden || kCoordinateCount > 0;
+  static constexpr int kCoordinates = kCoordinateCount;
+  static constexpr int kAtLeastOne = kCoordinates > 0 ? kCoordinates : 1;  // arrays cannot be empty
+  static constexpr int kCoefficients = kCosines ? (kCoordinates + 1) * 64 : 0;
+  static_assert(kCosines || (kAdded && !kKeep));
+};
+
 namespace {
 
 constexpr int kCoefficientBytes = (kMaxFusedCoordinates + 1) * 64 * 4;
@@ -16,33 +29,47 @@ static_assert(kForwardStageBytes % kAlignment == 0);
 
 #ifdef DRIFT_WGMMA
 
-// Cosines of a tile as the left factor of a product, and the phases, packed.
-template <bool kHidden, int kCoordinates>
-__device__ __forceinline__ void take_cosines(const float* coefficients, const float (&x)[2][kCoordinates],
-                                             const float (&phase)[32], std::uint32_t (&cosine)[32], std::uint32_t (&packed)[16]) {
+// Features of a tile as the left factor of a product; `added` and `phases` are the thread's, 128 apart.
+template <class F>
+__device__ __forceinline__ void take_features(const float* coefficients, const float (&x)[2][F::kAtLeastOne],
+                                              const float (&phase)[32], const uint4 (&added)[4], std::uint32_t (&feature)[32],
+                                              uint4* phases) {
 #pragma unroll
-  for (int n8 = 0; n8 < 8; ++n8) {
-    float2 c[kCoordinates + 1];
+  for (int q = 0; q < 4; ++q) {
+    std::uint32_t packed[4];
 #pragma unroll
-    for (int n = 0; n <= kCoordinates; ++n) c[n] = *reinterpret_cast<const float2*>(coefficients + n * 64 + n8 * 8);
+    for (int i = 0; i < 4; ++i) {
+      const int n8 = 2 * q + i / 2, half = i % 2;
+      const std::uint32_t more = i == 0 ? added[q].x : i == 1 ? added[q].y : i == 2 ? added[q].z : added[q].w;
+      float f0 = 0, f1 = 0;
+      if constexpr (F::kCosines) {
+        const float2 shift = *reinterpret_cast<const float2*>(coefficients + n8 * 8);
+        float p0 = shift.x, p1 = shift.y;
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float p0 = c[0].x, p1 = c[0].y;
-#pragma unroll
-      for (int n = 0; n < kCoordinates; ++n) {
-        p0 = fmaf(x[half][n], c[n + 1].x, p0);
-        p1 = fmaf(x[half][n], c[n + 1].y, p1);
+        for (int n = 0; n < F::kCoordinates; ++n) {
+          const float2 c = *reinterpret_cast<const float2*>(coefficients + (n + 1) * 64 + n8 * 8);
+          p0 = fmaf(x[half][n], c.x, p0);
+          p1 = fmaf(x[half][n], c.y, p1);
+        }
+        if constexpr (F::kHidden) {
+          p0 += phase[4 * n8 + 2 * half];
+          p1 += phase[4 * n8 + 2 * half + 1];
+        }
+        p0 = fast_fraction(p0);
+        p1 = fast_fraction(p1);
+        packed[i] = pack_phases(p0, p1);
+        f0 = fast_cosine(kTwoPiF * p0);
+        f1 = fast_cosine(kTwoPiF * p1);
       }
-      if constexpr (kHidden) {
-        p0 += phase[4 * n8 + 2 * half];
-        p1 += phase[4 * n8 + 2 * half + 1];
+      if constexpr (F::kAdded) {
+        f0 += low_half(more);
+        f1 += high_half(more);
       }
-      p0 = fast_fraction(p0);
-      p1 = fast_fraction(p1);
-      packed[2 * n8 + half] = pack_phases(p0, p1);
-      cosine[4 * n8 + half] = as_tf32(fast_cosine(kTwoPiF * p0));
-      cosine[4 * n8 + half + 2] = as_tf32(fast_cosine(kTwoPiF * p1));
+      // Halves alone need no rounding.
+      feature[4 * n8 + half] = F::kCosines ? as_tf32(f0) : __float_as_uint(f0);
+      feature[4 * n8 + half + 2] = F::kCosines ? as_tf32(f1) : __float_as_uint(f1);
     }
+    if constexpr (F::kKeep) phases[q * 128] = {packed[0], packed[1], packed[2], packed[3]};
   }
 }
 
@@ -62,14 +89,13 @@ __device__ __forceinline__ void times_sines(const uint4 (&kept)[4], const float 
 
 #endif
 
-template <bool kHidden, bool kKeep, int kCoordinates>
+template <class F>
 __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_constant__ FusedForward f) {
 #ifdef DRIFT_WGMMA
   unsigned char* memory = aligned_memory();
   const Ring<kForwardStages> ring(reinterpret_cast<std::uint64_t*>(memory + kForwardStages * kForwardStageBytes));
   const int tiles = f.division.tiles, pairs_of_member = f.row_blocks / 2;
   Share share(f.division, blockIdx.x);
-  constexpr int kCoefficients = (kCoordinates + 1) * 64;
   if (threadIdx.x >= kConsumers) {
     give_registers<40>();
     if (threadIdx.x == kConsumers) {
@@ -79,10 +105,12 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
           unsigned char* stage = memory + i % kForwardStages * kForwardStageBytes;
           std::uint64_t* full = ring.full + i % kForwardStages;
           ring.wait_free(i);
-          barrier_expect(full, (kHidden ? 2 : 1) * kTileBytes + kCoefficients * 4);
-          if constexpr (kHidden) bulk_copy(stage, f.frequencies + at * kTileFloats, kTileBytes, full);
+          barrier_expect(full, (F::kHidden ? 2 : 1) * kTileBytes + F::kCoefficients * 4);
+          if constexpr (F::kHidden) bulk_copy(stage, f.frequencies + at * kTileFloats, kTileBytes, full);
           bulk_copy(stage + kTileBytes, f.bottleneck + at * kTileFloats, kTileBytes, full);
-          bulk_copy(stage + 2 * kTileBytes, f.coefficients + at * kCoefficients, kCoefficients * 4, full);
+          if constexpr (F::kCosines) {
+            bulk_copy(stage + 2 * kTileBytes, f.coefficients + at * F::kCoefficients, F::kCoefficients * 4, full);
+          }
         }
       }
     }
@@ -94,14 +122,23 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
     for (int fill = 0; share.next(); fill += share.count) {
       const int begin = share.begin, count = share.count;
       const std::size_t member = share.pair / pairs_of_member, block = static_cast<std::size_t>(share.pair) * 2 + group;
+      const std::size_t kept = (block * tiles + begin) * 512 + thread;
+      uint4 added[4] = {};
+      const auto fetch_added = [&](int n) {
+        if constexpr (F::kAdded) {
+#pragma unroll
+          for (int q = 0; q < 4; ++q) added[q] = f.added[kept + n * 512 + q * 128];
+        }
+      };
+      fetch_added(0);
       std::uint32_t left[64];
-      if constexpr (kHidden) load_left(f.input, member, block, blocks_of_all * (kTileFloats / 4), thread, left);
-      float x[2][kCoordinates];
+      if constexpr (F::kHidden) load_left(f.input, member, block, blocks_of_all * (kTileFloats / 4), thread, left);
+      float x[2][F::kAtLeastOne];
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int row = static_cast<int>(block % f.row_blocks) * kFusedRows + thread / 32 * 16 + lane / 4 + half * 8;
 #pragma unroll
-        for (int i = 0; i < kCoordinates; ++i) {
+        for (int i = 0; i < F::kCoordinates; ++i) {
           x[half][i] = f.coordinates.data[member * f.coordinates.member_stride + row * f.coordinates.stride + i];
         }
       }
@@ -112,7 +149,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
       for (int i = 0; i < 32; ++i) phase[i] = 0;
       const auto start_phases = [&](int i) {
         ring.wait_full(i);
-        if constexpr (kHidden) {
+        if constexpr (F::kHidden) {
           wgmma_fence();
           multiply_rows_image(left, shared_address(memory + i % kForwardStages * kForwardStageBytes), phase);
           wgmma_commit();
@@ -125,25 +162,22 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
       for (int n = 0; n < count; ++n) {
         const int i = fill + n;
         const unsigned char* stage = memory + i % kForwardStages * kForwardStageBytes;
-        std::uint32_t cosine[32], packed[16];
-        take_cosines<kHidden, kCoordinates>(reinterpret_cast<const float*>(stage + 2 * kTileBytes) + lane % 4 * 2, x, phase,
-                                            cosine, packed);
-        if constexpr (kKeep) {
-          uint4* to = f.phases + (block * tiles + begin + n) * 512 + thread;
-#pragma unroll
-          for (int q = 0; q < 4; ++q) to[q * 128] = {packed[4 * q], packed[4 * q + 1], packed[4 * q + 2], packed[4 * q + 3]};
-        }
+        std::uint32_t feature[32];
+        take_features<F>(reinterpret_cast<const float*>(stage + 2 * kTileBytes) + lane % 4 * 2, x, phase, added, feature,
+                         F::kKeep ? f.phases + kept + n * 512 : nullptr);
+        if (n + 1 < count) fetch_added(n + 1);
+        if constexpr (!F::kCosines) touch(feature);  // else conversions move in among the products, which then wait for them
         touch(sum);
         touch(phase);
         await_turn(group);
         wgmma_fence();
-        multiply_columns_image(cosine, shared_address(stage + kTileBytes), sum);
+        multiply_columns_image(feature, shared_address(stage + kTileBytes), sum);
         wgmma_commit();
         // The next phases begin before this product is awaited.
         if (n + 1 < count) {
           start_phases(i + 1);
           pass_turn(group);
-          wgmma_wait<kHidden ? 1 : 0>();
+          wgmma_wait<F::kHidden ? 1 : 0>();
         } else {
           pass_turn(group);
           wgmma_wait<0>();
@@ -244,27 +278,32 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
 
 unsigned grid_of(const Division& d) { return unsigned_of(d.rounds > 0 ? d.blocks : d.tail); }
 
-template <bool kHidden, bool kKeep, int kCoordinates>
-void launch_forward(const FusedForward& f, cudaStream_t stream) {
-  allow_shared(forward_kernel<kHidden, kKeep, kCoordinates>, kForwardShared);
-  forward_kernel<kHidden, kKeep, kCoordinates><<<grid_of(f.division), kFusedThreads, kForwardShared, stream>>>(f);
+template <class F>
+void launch(const FusedForward& f, cudaStream_t stream) {
+  allow_shared(forward_kernel<F>, kForwardShared);
+  forward_kernel<F><<<grid_of(f.division), kFusedThreads, kForwardShared, stream>>>(f);
 }
 
-template <bool kHidden, bool kKeep>
+template <bool kHidden, int kCoordinates, bool kAdded = false>
+void launch_cosines(const FusedForward& f, cudaStream_t stream) {
+  f.phases == nullptr ? launch<Form<kHidden, kCoordinates, kAdded, false>>(f, stream)
+                      : launch<Form<kHidden, kCoordinates, kAdded, true>>(f, stream);
+}
+
 void launch_forward(const FusedForward& f, cudaStream_t stream) {
-  if (f.coordinate_count == 1) return launch_forward<kHidden, kKeep, 1>(f, stream);
-  if (f.coordinate_count == 2) return launch_forward<kHidden, kKeep, 2>(f, stream);
-  launch_forward<kHidden, kKeep, 3>(f, stream);
+  const bool hidden = f.input.data != nullptr;
+  if (f.added != nullptr && hidden) return launch_cosines<true, 0, true>(f, stream);
+  if (f.added != nullptr) return launch<Form<false, 0, true, false>>(f, stream);
+  if (hidden && f.coordinate_count == 0) return launch_cosines<true, 0>(f, stream);
+  if (f.coordinate_count == 1) return hidden ? launch_cosines<true, 1>(f, stream) : launch_cosines<false, 1>(f, stream);
+  if (f.coordinate_count == 2) return hidden ? launch_cosines<true, 2>(f, stream) : launch_cosines<false, 2>(f, stream);
+  hidden ? launch_cosines<true, 3>(f, stream) : launch_cosines<false, 3>(f, stream);
 }
 
 }  // namespace
 
 void fused_forward(const FusedForward& f, cudaStream_t stream) {
-  if (f.input.data == nullptr) {
-    f.phases == nullptr ? launch_forward<false, false>(f, stream) : launch_forward<false, true>(f, stream);
-  } else {
-    f.phases == nullptr ? launch_forward<true, false>(f, stream) : launch_forward<true, true>(f, stream);
-  }
+  launch_forward(f, stream);
   check_cuda(cudaGetLastError(), "starting a layer");
 }
 

@@ -19,6 +19,23 @@ void allow_shared(Kernel* kernel, int bytes) {
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "asking for shared memory");
 }
 
+// Neighbours along x are clusters of `cluster` blocks.
+template <class Argument>
+void launch_clusters(void (*kernel)(Argument), unsigned cluster, dim3 grid, unsigned threads, std::size_t shared,
+                     cudaStream_t stream, const Argument& argument) {
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {cluster, 1, 1};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid;
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  check_cuda(cudaLaunchKernelEx(&config, kernel, argument), "starting a kernel");
+}
+
 __device__ __forceinline__ std::uint32_t as_tf32(float x) {
   std::uint32_t bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
@@ -46,6 +63,23 @@ __device__ __forceinline__ float low_phase(std::uint32_t pair) {
 }
 __device__ __forceinline__ float high_phase(std::uint32_t pair) {
   return kTwoPiF * (__uint_as_float(0x43400000U | (pair >> 16)) - 192.5F);
+}
+
+// Two IEEE halves: 11 bits, as many as tf32 has.
+__device__ __forceinline__ std::uint32_t pack_halves(float low, float high) {
+  std::uint32_t pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+__device__ __forceinline__ float low_half(std::uint32_t pair) {
+  float y;
+  asm("{\n.reg .b16 low, high;\nmov.b32 {low, high}, %1;\ncvt.f32.f16 %0, low;\n}" : "=f"(y) : "r"(pair));
+  return y;
+}
+__device__ __forceinline__ float high_half(std::uint32_t pair) {
+  float y;
+  asm("{\n.reg .b16 low, high;\nmov.b32 {low, high}, %1;\ncvt.f32.f16 %0, high;\n}" : "=f"(y) : "r"(pair));
+  return y;
 }
 
 __device__ __forceinline__ float factor_of(const Fragments& f, std::size_t member) {
@@ -212,7 +246,8 @@ struct Ring {
     if (i >= kStages) barrier_wait(empty + i % kStages, (i / kStages - 1) & 1);
   }
   __device__ void wait_full(int i) const { barrier_wait(full + i % kStages, (i / kStages) & 1); }
-  // Consumers: a warp has done with it.
+  // Consumers: a warp has done with it. racecheck does not see that __syncwarp() puts the other lanes' reads before the arrival,
+  // and reports the next copy into the stage (README.md).
   __device__ void release(int i) const {
     __syncwarp();
     if (threadIdx.x % 32 == 0) barrier_arrive(empty + i % kStages);

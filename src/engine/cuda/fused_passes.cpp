@@ -10,10 +10,18 @@ std::size_t size(int count) { return static_cast<std::size_t>(count); }
 int tiles_of(int features) { return (features + kFusedTile - 1) / kFusedTile; }
 int row_blocks_of(int rows) { return (rows + 2 * kFusedRows - 1) / (2 * kFusedRows) * 2; }
 
+// Halves end at 65504 and lose digits below 6e-5. A spherical feature is at most sqrt(2 n + 1) of its amplitude.
+bool fits_halves(const LayerPlan& layer, const Plan& plan) {
+  constexpr double kLargest = 128.0;
+  const auto value = [&](int index) { return index == kNone ? 1.0 : plan.hyperparameters[size(index)].value; };
+  const double ratio = value(layer.sphere_amplitude) / value(layer.amplitude);
+  return layer.coordinates == 0 && ratio <= kLargest && ratio >= 1.0 / kLargest;
+}
+
 bool fits(const LayerPlan& layer, const Plan& plan) {
-  return layer.kind == FeatureKind::random && layer.planar() && !layer.sphere && !layer.bias && layer.outputs == kFusedWidth &&
-         (layer.hidden == 0 || layer.hidden == kFusedWidth) && layer.coordinates >= 1 &&
-         layer.coordinates <= kMaxFusedCoordinates && layer.features == plan.layers.front().features && layer.next != kOutput;
+  return layer.kind == FeatureKind::random && (layer.planar() || layer.sphere) && !layer.bias && layer.outputs == kFusedWidth &&
+         (layer.hidden == 0 || layer.hidden == kFusedWidth) && layer.coordinates <= kMaxFusedCoordinates &&
+         (!layer.sphere || fits_halves(layer, plan)) && layer.features == plan.layers.front().features && layer.next != kOutput;
 }
 
 }  // namespace
@@ -27,10 +35,15 @@ bool FusedPasses::fit(const Plan& plan, Wanted wanted, Precision precision) {
 }
 
 std::size_t FusedPasses::bytes_per_row(const Plan& plan, std::size_t members, bool training) {
-  const std::size_t fragments = size(kFusedWidth) * sizeof(float), tiles = size(tiles_of(plan.layers.front().features));
-  const std::size_t layer =
-      training ? (2 * size(kMaxParts) + 1) * fragments + tiles * size(kFusedTile) * 2 : size(kMaxParts) * fragments;
-  return members * (plan.layers.size() * layer + 64);
+  const std::size_t fragments = size(kFusedWidth) * sizeof(float);
+  const std::size_t kept = size(tiles_of(plan.layers.front().features)) * size(kFusedTile) * 2;  // of phases or of halves
+  std::size_t bytes = 64;
+  for (const LayerPlan& layer : plan.layers) {
+    bytes += (training ? 2 * size(kMaxParts) + 1 : size(kMaxParts)) * fragments;
+    if (training && layer.planar()) bytes += kept;
+    if (layer.sphere) bytes += kept;
+  }
+  return members * bytes;
 }
 
 int FusedPasses::loss_partials(int rows) { return row_blocks_of(rows); }
@@ -44,42 +57,7 @@ FusedPasses::FusedPasses(const Network& network, std::size_t capacity, bool trai
       capacity_(size(row_blocks_of(static_cast<int>(capacity))) * size(kFusedRows)),
       layers_(plan_.layers.size()) {
   const auto members = size(network.members());
-  const std::size_t images = members * size(tiles_) * size(kTileFloats);
-  const std::size_t fragments = members * capacity_ * size(kFusedWidth);
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const LayerPlan& plan = plan_.layers[i];
-    Layer& layer = layers_[i];
-    layer.feeder = kNone;
-    for (std::size_t j = 0; j < i; ++j) {
-      if (plan_.layers[j].next == static_cast<int>(i)) layer.feeder = static_cast<int>(j);
-    }
-    if (plan.next == kHead) sides_[plan.next_column == 0 ? 0 : 1] = i;
-    layer.bottleneck_columns = DeviceArray<float>(images);
-    layer.output = DeviceArray<float>(size(kMaxParts) * fragments);
-    layer.coefficients = DeviceArray<float>(members * size(tiles_) * size(plan.coordinates + 1) * 64);
-    make_coefficients(network.members(), plan.features, tiles_, plan.coordinates, network.fixed(plan.phases, plan.features),
-                      network.fixed(plan.coordinate_frequencies, plan.features), layer.coefficients.data(), stream.get());
-    if (training) {
-      layer.bottleneck_rows = DeviceArray<float>(images);
-      layer.output_gradient = DeviceArray<float>(size(plan.next == kHead ? 1 : kMaxParts) * fragments);
-      layer.transposed = DeviceArray<float>(fragments);
-      layer.phases = DeviceArray<uint4>(members * capacity_ / size(kFusedRows) * size(tiles_) * 512);
-    }
-    if (plan.hidden == 0) continue;
-    layer.frequencies_rows = DeviceArray<float>(images);
-    if (training) layer.frequencies_columns = DeviceArray<float>(images);
-    const ConstMatrices frequencies = network.frequencies(i);
-    make_images({.members = network.members(),
-                 .features = plan.features,
-                 .tiles = tiles_,
-                 .data = frequencies.data,
-                 .row = 1,
-                 .column = frequencies.stride,
-                 .member_stride = frequencies.member_stride,
-                 .rows_image = layer.frequencies_rows.data(),
-                 .columns_image = layer.frequencies_columns.data()},
-                stream.get());
-  }
+  for (std::size_t i = 0; i < layers_.size(); ++i) prepare_layer(i, stream);
   coordinates_ = DeviceArray<float>(members * capacity_ * size(plan_.coordinates));
   scaled_ = DeviceArray<float>(coordinates_.size());
   output_ = DeviceArray<float>(members * capacity_);
@@ -88,6 +66,65 @@ FusedPasses::FusedPasses(const Network& network, std::size_t capacity, bool trai
   coordinates_.clear(stream);
   scaled_.clear(stream);
   refresh(stream.get());
+}
+
+void FusedPasses::prepare_layer(std::size_t i, const Stream& stream) {
+  const LayerPlan& plan = plan_.layers[i];
+  Layer& layer = layers_[i];
+  const auto members = size(network_.members());
+  const std::size_t images = members * size(tiles_) * size(kTileFloats);
+  const std::size_t fragments = members * capacity_ * size(kFusedWidth);
+  const std::size_t kept = members * capacity_ / size(kFusedRows) * size(tiles_) * 512;
+  layer.beside = std::make_unique<Stream>(false);
+  layer.feeder = kNone;
+  for (std::size_t j = 0; j < i; ++j) {
+    if (plan_.layers[j].next == static_cast<int>(i)) layer.feeder = static_cast<int>(j);
+  }
+  if (plan.next == kHead) sides_[plan.next_column == 0 ? 0 : 1] = i;
+  layer.bottleneck_columns = DeviceArray<float>(images);
+  layer.output = DeviceArray<float>(size(kMaxParts) * fragments);
+  if (training_) {
+    layer.bottleneck_rows = DeviceArray<float>(images);
+    layer.output_gradient = DeviceArray<float>(size(plan.next == kHead ? 1 : kMaxParts) * fragments);
+    layer.transposed = DeviceArray<float>(fragments);
+    if (plan.planar()) layer.phases = DeviceArray<uint4>(kept);
+  }
+  if (plan.sphere) layer.added = DeviceArray<uint4>(kept);
+  prepare_features(i, stream);
+}
+
+// What features are made of, in the kernels' order.
+void FusedPasses::prepare_features(std::size_t i, const Stream& stream) {
+  const LayerPlan& plan = plan_.layers[i];
+  Layer& layer = layers_[i];
+  const int count = network_.members();
+  const auto members = size(count);
+  if (plan.planar()) {
+    layer.coefficients = DeviceArray<float>(members * size(tiles_) * size(plan.coordinates + 1) * 64);
+    make_coefficients(count, plan.features, tiles_, plan.coordinates, network_.fixed(plan.phases, plan.features),
+                      network_.fixed(plan.coordinate_frequencies, plan.features), layer.coefficients.data(), stream.get());
+  }
+  if (plan.sphere) {
+    layer.spherical = DeviceArray<SphericalFeature>(members * size(tiles_) * size(kFusedTile));
+    make_spherical(count, plan.features, tiles_, network_.fixed(plan.poles, plan.features),
+                   network_.fixed(plan.degrees, plan.features), network_.scales().sphere(i), amplitude(i), layer.spherical.data(),
+                   stream.get());
+  }
+  if (plan.hidden == 0) return;
+  const std::size_t images = members * size(tiles_) * size(kTileFloats);
+  layer.frequencies_rows = DeviceArray<float>(images);
+  if (training_) layer.frequencies_columns = DeviceArray<float>(images);
+  const ConstMatrices frequencies = network_.frequencies(i);
+  make_images({.members = count,
+               .features = plan.features,
+               .tiles = tiles_,
+               .data = frequencies.data,
+               .row = 1,
+               .column = frequencies.stride,
+               .member_stride = frequencies.member_stride,
+               .rows_image = layer.frequencies_rows.data(),
+               .columns_image = layer.frequencies_columns.data()},
+              stream.get());
 }
 
 void FusedPasses::refresh(cudaStream_t stream) {
@@ -106,6 +143,14 @@ void FusedPasses::refresh(cudaStream_t stream) {
   }
 }
 
+std::pair<float*, float*> FusedPasses::images_at(std::size_t bottleneck) {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    if (plan_.layers[i].bottleneck == bottleneck)
+      return {layers_[i].bottleneck_rows.data(), layers_[i].bottleneck_columns.data()};
+  }
+  return {};
+}
+
 // Whole pairs first. What is left is split only where that keeps to one round: every part is read again by all parts of the next
 // layer, and dividing evenly over all multiprocessors took more time than it saved.
 Division FusedPasses::divide() const {
@@ -115,22 +160,46 @@ Division FusedPasses::divide() const {
   return {.pairs = pairs, .tiles = tiles_, .blocks = blocks, .rounds = rounds, .tail = left * parts};
 }
 
+// Of the cosines; what is added to them is kept over it.
+ConstMatrices FusedPasses::amplitude(std::size_t layer) const {
+  return plan_.layers[layer].planar() ? network_.scales().amplitude(layer) : ConstMatrices{};
+}
+
 Fragments FusedPasses::output_of(std::size_t layer) {
   return {.data = layers_[layer].output.data(),
           .division = layers_[layer].output_division,
           .factor1 = network_.scales().output(layer),
-          .factor2 = network_.scales().amplitude(layer),
+          .factor2 = amplitude(layer),
           .constant = 1.0F};
 }
 
-// The chains go side by side.
+// The chains go side by side; spherical features of later layers are made beside the layers before.
 void FusedPasses::forward(int rows, cudaStream_t stream) {
   row_blocks_ = row_blocks_of(rows);
   fork_.order(stream, side_.get());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const cudaStream_t own = layers_[i].beside->get();
+    if (plan_.layers[i].sphere && layers_[i].feeder != kNone) {
+      fork_.order(side_.get(), own);
+      sphere(i, own);
+      fork_.order(own, stream);
+    } else if (plan_.layers[i].sphere) {
+      sphere(i, stream);
+    }
     forward_layer(i, plan_.layers[i].chain == ChainId::temporal ? side_.get() : stream);
   }
   join_.order(side_.get(), stream);
+}
+
+void FusedPasses::sphere(std::size_t i, cudaStream_t stream) {
+  const auto columns = size(plan_.coordinates);
+  fused_sphere({.members = network_.members(),
+                .row_blocks = row_blocks_,
+                .tiles = tiles_,
+                .points = {coordinates_.data(), columns, capacity_ * columns},
+                .features = layers_[i].spherical.data(),
+                .halves = layers_[i].added.data()},
+               stream);
 }
 
 void FusedPasses::forward_layer(std::size_t i, cudaStream_t stream) {
@@ -145,6 +214,7 @@ void FusedPasses::forward_layer(std::size_t i, cudaStream_t stream) {
                  .coordinate_count = plan_.layers[i].coordinates,
                  .coefficients = layer.coefficients.data(),
                  .frequencies = layer.frequencies_rows.data(),
+                 .added = layer.added.data(),
                  .bottleneck = layer.bottleneck_columns.data(),
                  .output = layer.output.data(),
                  .phases = layer.phases.data()},
@@ -179,7 +249,7 @@ void FusedPasses::predict(int rows, cudaStream_t stream) {
 }
 
 void FusedPasses::train(int rows, const Target& target, const GradientPlace& gradient, const FusedAdam* adam,
-                        const std::function<void(cudaStream_t)>& beside, cudaStream_t stream) {
+                        const Update& update, const std::function<void(cudaStream_t)>& beside, cudaStream_t stream) {
   forward(rows, stream);
   FusedHead h = head(rows);
   h.values = target.values;
@@ -198,26 +268,36 @@ void FusedPasses::train(int rows, const Target& target, const GradientPlace& gra
     layer.gradient = {.data = layer.output_gradient.data(), .division = {}, .factor1 = {}, .factor2 = {}, .constant = 1.0F};
   }
   fused_head(h, stream);
-  // The way back to the first layers; gradients and updates of the weights follow beside it.
   fork_.order(stream, side_.get());
   fused_head_gradient(head_partial_.data(), network_.members(), row_blocks_, gradient.data + plan_.head, gradient.stride,
                       gradient.accumulate, side_.get());
   if (beside) beside(side_.get());
-  for (std::size_t i = layers_.size(); i-- > 0;) {
-    if (layers_[i].feeder == kNone) {
-      weight_gradient(i, gradient, adam, side_.get());
-      continue;
-    }
-    // The old weights are wanted on the way back.
-    if (adam == nullptr) weight_gradient(i, gradient, adam, side_.get());
-    backward_layer(i, stream);
-    fork_.order(stream, side_.get());
-    const std::size_t feeder = size(layers_[i].feeder);
-    transpose_fragments(layers_[feeder].gradient, network_.members(), row_blocks_, layers_[feeder].transposed.data(),
-                        side_.get());
-    if (adam != nullptr) weight_gradient(i, gradient, adam, side_.get());
-  }
+  backward(gradient, adam, update, stream);
   join_.order(side_.get(), stream);
+}
+
+// The way back to the first layers; gradients and updates of the weights follow beside it, each layer's on its own: one alone
+// does not fill the device. They come after something short, so that the next layer's way back is there first and finds
+// multiprocessors free.
+void FusedPasses::backward(const GradientPlace& gradient, const FusedAdam* adam, const Update& update, cudaStream_t stream) {
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    const cudaStream_t own = layers_[i].beside->get();
+    const bool first = layers_[i].feeder == kNone;
+    if (plan_.layers[i].next == kHead) fork_.order(side_.get(), own);
+    // The old weights are wanted on the way back.
+    if (first || adam == nullptr) weight_gradient(i, gradient, adam, own);
+    if (!first) {
+      backward_layer(i, stream);
+      Layer& feeder = layers_[size(layers_[i].feeder)];
+      const cudaStream_t aside = feeder.beside->get();
+      fork_.order(stream, aside);
+      transpose_fragments(feeder.gradient, network_.members(), row_blocks_, feeder.transposed.data(), aside);
+      fork_.order(aside, own);
+      if (adam != nullptr) weight_gradient(i, gradient, adam, own);
+    }
+    if (update) update(plan_.layers[i].bottleneck, own);
+  }
+  for (Layer& layer : layers_) join_.order(layer.beside->get(), stream);
 }
 
 void FusedPasses::backward_layer(std::size_t i, cudaStream_t stream) {
@@ -251,9 +331,10 @@ void FusedPasses::weight_gradient(std::size_t i, const GradientPlace& gradient, 
                                  .adam = adam == nullptr ? FusedAdam{} : *adam,
                                  .layer = {}};
   weights.layer[0] = {.phases = layers_[i].phases.data(),
+                      .added = layers_[i].added.data(),
                       .output_gradient = layers_[i].transposed.data(),
                       .factor1 = network_.scales().output(i),
-                      .factor2 = network_.scales().amplitude(i),
+                      .factor2 = amplitude(i),
                       .gradient = gradient.data + plan_.layers[i].bottleneck,
                       .features = plan_.layers[i].features,
                       .offset = plan_.layers[i].bottleneck,

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "drift/engine.h"
@@ -27,6 +29,9 @@ class FusedPasses {
 
   // The bottlenecks have changed.
   void refresh(cudaStream_t stream);
+  int tiles() const { return tiles_; }
+  // The images, rows' and columns', of the bottleneck at an offset among a member's parameters.
+  std::pair<float*, float*> images_at(std::size_t bottleneck);
   void predict(int rows, cudaStream_t stream);
 
   struct Target {
@@ -40,9 +45,12 @@ class FusedPasses {
     int partial_stride;
   };
   static int loss_partials(int rows);  // entries of `partial` that a pass fills
-  // `adam`, where given, is applied to the bottlenecks as soon as nothing else wants the old ones.
+  // `adam`, where given, is applied to the bottlenecks as soon as nothing else wants the old ones; `update` is called then, for
+  // each of them, with its offset among a member's parameters: its gradient is known in that stream, and its images are to
+  // follow.
+  using Update = std::function<void(std::size_t bottleneck, cudaStream_t stream)>;
   // `beside`: called for what may run beside the way back; losses and the head's gradient are known to it.
-  void train(int rows, const Target& target, const GradientPlace& gradient, const FusedAdam* adam,
+  void train(int rows, const Target& target, const GradientPlace& gradient, const FusedAdam* adam, const Update& update,
              const std::function<void(cudaStream_t)>& beside, cudaStream_t stream);
 
  private:
@@ -55,16 +63,24 @@ class FusedPasses {
     DeviceArray<float> output_gradient;  // fragments
     DeviceArray<float> transposed;       // the same, as images
     DeviceArray<uint4> phases;
+    DeviceArray<SphericalFeature> spherical;  // where the layer has such features
+    DeviceArray<uint4> added;                 // these at the rows, over the cosines' amplitude
     Division output_division = {};
-    Fragments gradient = {};  // of the output
+    Fragments gradient = {};         // of the output
+    std::unique_ptr<Stream> beside;  // what is not on the way to the next layer
   };
 
   void forward(int rows, cudaStream_t stream);
+  void prepare_layer(std::size_t layer, const Stream& stream);
+  void prepare_features(std::size_t layer, const Stream& stream);
+  void sphere(std::size_t layer, cudaStream_t stream);
   void forward_layer(std::size_t layer, cudaStream_t stream);
+  void backward(const GradientPlace& gradient, const FusedAdam* adam, const Update& update, cudaStream_t stream);
   void backward_layer(std::size_t layer, cudaStream_t stream);
   void weight_gradient(std::size_t layer, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
   FusedHead head(int rows);
   Fragments output_of(std::size_t layer);
+  ConstMatrices amplitude(std::size_t layer) const;
   Division divide() const;
 
   const Network& network_;
@@ -76,7 +92,7 @@ class FusedPasses {
   std::vector<Layer> layers_;
   std::size_t sides_[2] = {};  // layers that feed the head
   DeviceArray<float> coordinates_, scaled_, output_, head_partial_;
-  Stream side_{false};  // what is not on the way to the next layer
+  Stream side_{false};  // the temporal chain; the head's gradient
   Event fork_, join_;
 };
 

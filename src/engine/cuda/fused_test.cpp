@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "drift/bench.h"
 #include "engine/cuda/cuda_testing.h"
 #include "engine/cuda/fused_passes.h"
 #include "network/plan.h"
@@ -18,24 +19,62 @@ Case wide(int features, int spatial, int temporal, Frequencies frequencies) {
   return a_case;
 }
 
+Case wide_on_sphere(int features, int spatial, double lengthscale, Frequencies frequencies) {
+  Case a_case = wide(features, spatial, 1, frequencies);
+  a_case.name = "wide on the sphere";
+  a_case.spec.space = Space::sphere;
+  a_case.spec.space_coordinates = 3;
+  a_case.spec.spatial.lengthscales = {lengthscale};
+  return a_case;
+}
+
+// The first has low degrees alone, the last a mean of 200.
+std::vector<Case> cases_on_sphere() {
+  std::vector<Case> all = {
+      wide_on_sphere(64, 1, 0.5, Frequencies::orthogonal), wide_on_sphere(200, 2, 0.05, Frequencies::structured),
+      wide_on_sphere(130, 3, 0.1, Frequencies::orthogonal), wide_on_sphere(1000, 3, 0.05, Frequencies::structured)};
+  all[1].weighted = true;
+  all[1].recipe.loss = LossKind::huber;
+  all[1].recipe.optimiser = Optimiser::muon;
+  all[2].spec.skip = false;
+  all[2].spec.spatial.hidden_amplitude = 0.25;
+  all[3].spec.spatial.lengthscales = spherical_bench_spec(200.0).spatial.lengthscales;
+  return all;
+}
+
 std::vector<Case> wide_cases() {
   std::vector<Case> all = {wide(64, 1, 1, Frequencies::orthogonal), wide(200, 2, 1, Frequencies::structured),
                            wide(1000, 4, 1, Frequencies::independent), wide(130, 2, 3, Frequencies::orthogonal)};
   all[1].weighted = true;
   all[1].recipe.loss = LossKind::huber;
   all[1].recipe.optimiser = Optimiser::muon;
+  for (Case& a_case : cases_on_sphere()) all.push_back(std::move(a_case));
   return all;
 }
 
 bool on_hopper() { return why_no_cuda().empty() && is_hopper(); }
+constexpr char kNotHopper[] = "the fused kernels run on GPUs of compute capability 9.0 alone, and this one has another";
 
 TEST(Fused, FitsThePapersNetworkAndTheDefault) {
   DRIFT_NEEDS_GPU();
-  if (!on_hopper()) GTEST_SKIP() << "not a Hopper";
+  if (!on_hopper()) GTEST_SKIP() << kNotHopper;
   EXPECT_TRUE(FusedPasses::fit(make_plan(paper_spec(1, 1, 1)), {.backward = true}, Precision::tf32));
   EXPECT_TRUE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, true)), {.backward = true}, Precision::tf32));
   EXPECT_FALSE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, true)), {.backward = true}, Precision::float32));
   EXPECT_FALSE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, false)), {.backward = true}, Precision::tf32));
+  for (const Case& a_case : wide_cases()) {
+    EXPECT_TRUE(FusedPasses::fit(make_plan(a_case.spec), {.backward = true}, Precision::tf32)) << a_case.name;
+  }
+}
+
+TEST(Fused, FitsTheSphereWhereItsFeaturesFitHalves) {
+  DRIFT_NEEDS_GPU();
+  if (!on_hopper()) GTEST_SKIP() << kNotHopper;
+  NetworkSpec spec = default_spec(Space::sphere, 3, true);
+  EXPECT_TRUE(FusedPasses::fit(make_plan(spec), {.backward = true}, Precision::tf32));
+  EXPECT_FALSE(FusedPasses::fit(make_plan(default_spec(Space::sphere, 3, false)), {.backward = true}, Precision::tf32));
+  spec.spatial.hidden_amplitude = 1e-3;
+  EXPECT_FALSE(FusedPasses::fit(make_plan(spec), {.backward = true}, Precision::tf32));
 }
 
 TEST(Fused, PredictsAsTheCpuDoes) {
@@ -49,7 +88,32 @@ TEST(Fused, PredictsAsTheCpuDoes) {
       engine->predict(ensemble, points.set(false).coordinates,
                       {.mean = {}, .variance = {}, .members = {(on_gpu ? here : there).data(), points.count(), 3}});
     }
-    EXPECT_LT(distance(here, there), kTf32) << a_case.spec.features;
+    EXPECT_LT(distance(here, there), kTf32) << a_case.name << ", " << a_case.spec.features;
+  }
+}
+
+// What the test above can tell apart: the same network but for the poles of one layer.
+TEST(Fused, PredictionsDependOnEveryLayersSphericalFeatures) {
+  DRIFT_NEEDS_GPU();
+  const Case a_case = cases_on_sphere()[1];
+  const Observations points(a_case.spec, 301);
+  const auto predicted = [&](const Ensemble& ensemble) {
+    std::vector<float> out(points.count() * 3);
+    gpu(Precision::tf32)
+        ->predict(ensemble, points.set(false).coordinates,
+                  {.mean = {}, .variance = {}, .members = {out.data(), points.count(), 3}});
+    return out;
+  };
+  const Ensemble ensemble = drawn(a_case);
+  const Plan plan = make_plan(a_case.spec);
+  for (const LayerPlan& layer : plan.layers) {
+    if (!layer.sphere) continue;
+    Ensemble turned = ensemble;
+    for (Member& member : turned.members) {
+      float* poles = member.fixed.data() + layer.poles;  // [3, features]
+      std::swap_ranges(poles, poles + layer.features, poles + layer.features);
+    }
+    EXPECT_GT(distance(predicted(turned), predicted(ensemble)), 20 * kTf32) << layer.name;
   }
 }
 
@@ -83,7 +147,7 @@ TEST(Fused, HasTheCpusGradients) {
         const double plain_distance = distance(part(plain), part(there));
         EXPECT_LT(plain_distance, 0.05);
         EXPECT_LT(distance(part(here), part(there)), 1.6 * plain_distance + 1e-3)
-            << tensor.name << " of " << a_case.spec.features;
+            << tensor.name << " of " << a_case.name << ", " << a_case.spec.features;
       }
     }
   }
@@ -101,6 +165,24 @@ TEST(Fused, TrainsAsTheCpuDoes) {
     const Trained again = trained(*gpu(Precision::tf32), a_case, observations, {5, 12});
     EXPECT_EQ(here.ensemble.members[1].parameters, again.ensemble.members[1].parameters);
     EXPECT_EQ(here.state.members[2].losses, again.state.members[2].losses);
+  }
+}
+
+// Both round to tf32; what little they differ by grows with the steps.
+TEST(Fused, TrainsOnTheSphereAsThePlainPassesDo) {
+  DRIFT_NEEDS_GPU();
+  for (const Optimiser optimiser : {Optimiser::adam, Optimiser::muon}) {
+    Case a_case = cases_on_sphere()[1];
+    a_case.recipe.optimiser = optimiser;
+    a_case.recipe.epochs = 70;
+    const Observations observations(a_case.spec, 1500);
+    const Trained here = trained(*gpu(Precision::tf32), a_case, observations, {200});
+    const Trained plain = plainly_trained(a_case, observations, 200);
+    for (std::size_t i = 0; i < here.ensemble.members.size(); ++i) {
+      const std::vector<float>& losses = here.state.members[i].losses;
+      EXPECT_LT(losses.back(), 0.5F * losses.front());
+      EXPECT_LT(distance(losses, plain.state.members[i].losses), 2e-2);
+    }
   }
 }
 

@@ -7,9 +7,15 @@
 namespace drift::cuda {
 namespace {
 
-constexpr int kWeightStages = 4, kPhaseBytes = 512 * 16, kWeightStageBytes = kTileBytes + 2 * kPhaseBytes;
-constexpr int kWeightShared = shared_bytes(kWeightStages * kWeightStageBytes);
-static_assert(kWeightStages * kWeightStageBytes >= 2 * kFusedTile * kImageStride * 4);
+// What features are made of: cosines of kept phases, halves kept as they are, or the sum of both.
+enum class Kept { phases, halves, both };
+
+constexpr int kPhaseBytes = 512 * 16;  // of a tile, as of its halves
+constexpr int stage_bytes(Kept kept) { return kTileBytes + (kept == Kept::both ? 4 : 2) * kPhaseBytes; }
+constexpr int stages_of(Kept kept) { return kept == Kept::both ? 3 : 4; }
+constexpr int weight_shared(Kept kept) { return shared_bytes(stages_of(kept) * stage_bytes(kept)); }
+static_assert(stages_of(Kept::phases) * stage_bytes(Kept::phases) >= 2 * kFusedTile * kImageStride * 4);
+static_assert(stages_of(Kept::both) * stage_bytes(Kept::both) >= 2 * kFusedTile * kImageStride * 4);
 
 #ifdef DRIFT_WGMMA
 
@@ -17,6 +23,29 @@ __device__ __forceinline__ std::uint32_t transposed(std::uint32_t pair) {
   std::uint32_t result;
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(result) : "r"(pair));
   return result;
+}
+
+// 16 rows of 16 features as the left factor of a product, but for the sign: phases are half a turn off. `kept` has the first 8
+// features in x and y, rows 0 to 7 in x and z.
+template <Kept kKept>
+__device__ __forceinline__ void take_features(const uint4& kept, const uint4& halves, std::uint32_t* to) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      float low = 0, high = 0;
+      if constexpr (kKept != Kept::halves) {
+        const std::uint32_t pair = transposed(n == 0 ? (half == 0 ? kept.x : kept.y) : (half == 0 ? kept.z : kept.w));
+        low = fast_cosine(low_phase(pair)), high = fast_cosine(high_phase(pair));
+      }
+      if constexpr (kKept != Kept::phases) {
+        const std::uint32_t pair = transposed(n == 0 ? (half == 0 ? halves.x : halves.y) : (half == 0 ? halves.z : halves.w));
+        low -= low_half(pair), high -= high_half(pair);
+      }
+      to[half * 4 + n] = as_tf32(low);
+      to[half * 4 + n + 2] = as_tf32(high);
+    }
+  }
 }
 
 // The gradient of a tile to memory, or, where earlier passes have begun it, the sum from there.
@@ -45,7 +74,8 @@ __device__ __forceinline__ void add_or_store(const FusedWeightGradient& f, const
 __device__ __forceinline__ void adam_on_fragments(const FusedAdam& a, const FusedWeightGradient::Layer& layer, std::size_t member,
                                                   int tile, int thread, const float (&sum)[64], float* shared) {
   constexpr int kAtOnce = 16;
-  const float rate = a.numbers->adam_rate / a.numbers->correction1, inverse2 = 1 / a.numbers->correction2;
+  const StepNumbers& numbers = a.numbers[member];
+  const float rate = numbers.adam_rate / numbers.correction1, inverse2 = 1 / numbers.correction2, decay = numbers.decay;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = thread / 32 * 16 + thread % 32 / 4 + half * 8, feature = tile * kFusedTile + row;
@@ -71,8 +101,8 @@ __device__ __forceinline__ void adam_on_fragments(const FusedAdam& a, const Fuse
 #pragma unroll
       for (int k = 0; k < kAtOnce; ++k) {
         const float* g = sum + 4 * (first + k) + 2 * half;
-        adam_entry(a, rate, inverse2, fmaf(a.decay, w[k].x, g[0]), w[k].x, m[k].x, v[k].x);
-        adam_entry(a, rate, inverse2, fmaf(a.decay, w[k].y, g[1]), w[k].y, m[k].y, v[k].y);
+        adam_entry(a, rate, inverse2, fmaf(decay, w[k].x, g[0]), w[k].x, m[k].x, v[k].x);
+        adam_entry(a, rate, inverse2, fmaf(decay, w[k].y, g[1]), w[k].y, m[k].y, v[k].y);
         weights[(first + k) * 4] = w[k];
         moment1[(first + k) * 4] = m[k];
         moment2[(first + k) * 4] = v[k];
@@ -98,11 +128,12 @@ __device__ __forceinline__ void prefetch_tile(const FusedAdam& a, const FusedWei
 
 #endif
 
-template <bool kAdam>
+template <bool kAdam, Kept kKept>
 __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_constant__ FusedWeightGradient f) {
 #ifdef DRIFT_WGMMA
+  constexpr int kStages = stages_of(kKept), kStageBytes = stage_bytes(kKept);
   unsigned char* memory = aligned_memory();
-  const Ring<kWeightStages> ring(reinterpret_cast<std::uint64_t*>(memory + kWeightStages * kWeightStageBytes));
+  const Ring<kStages> ring(reinterpret_cast<std::uint64_t*>(memory + kStages * kStageBytes));
   const FusedWeightGradient::Layer& layer = f.layer[blockIdx.z];
   const std::size_t member = blockIdx.y;
   if (threadIdx.x >= kConsumers) {
@@ -110,13 +141,16 @@ __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_c
     if (threadIdx.x == kConsumers) {
       const int tiles = min(2, f.tiles - static_cast<int>(blockIdx.x) * 2);
       for (int i = 0; i < f.row_blocks; ++i) {
-        unsigned char* stage = memory + i % kWeightStages * kWeightStageBytes;
-        std::uint64_t* full = ring.full + i % kWeightStages;
+        unsigned char* stage = memory + i % kStages * kStageBytes;
+        std::uint64_t* full = ring.full + i % kStages;
         const std::size_t block = member * f.row_blocks + i;
         ring.wait_free(i);
-        barrier_expect(full, kTileBytes + tiles * kPhaseBytes);
+        const std::size_t at = (block * f.tiles + blockIdx.x * 2) * 512;
+        barrier_expect(full, kTileBytes + (kKept == Kept::both ? 2 : 1) * tiles * kPhaseBytes);
         bulk_copy(stage, layer.output_gradient + block * kTileFloats, kTileBytes, full);
-        bulk_copy(stage + kTileBytes, layer.phases + (block * f.tiles + blockIdx.x * 2) * 512, tiles * kPhaseBytes, full);
+        bulk_copy(stage + kTileBytes, (kKept == Kept::halves ? layer.added : layer.phases) + at, tiles * kPhaseBytes, full);
+        if constexpr (kKept == Kept::both)
+          bulk_copy(stage + kTileBytes + 2 * kPhaseBytes, layer.added + at, tiles * kPhaseBytes, full);
       }
     }
   } else {
@@ -130,34 +164,24 @@ __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_c
 #pragma unroll
     for (int i = 0; i < 64; ++i) sum[i] = 0;
     for (int i = 0; i < f.row_blocks; ++i) {
-      const unsigned char* stage = memory + i % kWeightStages * kWeightStageBytes;
+      const unsigned char* stage = memory + i % kStages * kStageBytes;
       ring.wait_full(i);
-      const uint4* phases = reinterpret_cast<const uint4*>(stage + kTileBytes + group * kPhaseBytes) + warp * 128 + lane;
-      std::uint32_t cosine[32];
+      const uint4* kept = reinterpret_cast<const uint4*>(stage + kTileBytes + group * kPhaseBytes) + warp * 128 + lane;
+      std::uint32_t features[32];
 #pragma unroll
-      for (int n = 0; n < 4; ++n) {
-        const uint4 kept = phases[n * 32];
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const std::uint32_t upper = transposed(half == 0 ? kept.x : kept.y), lower = transposed(half == 0 ? kept.z : kept.w);
-          std::uint32_t* to = cosine + (2 * n + half) * 4;
-          to[0] = as_tf32(fast_cosine(low_phase(upper)));
-          to[1] = as_tf32(fast_cosine(low_phase(lower)));
-          to[2] = as_tf32(fast_cosine(high_phase(upper)));
-          to[3] = as_tf32(fast_cosine(high_phase(lower)));
-        }
-      }
+      for (int n = 0; n < 4; ++n)
+        take_features<kKept>(kept[n * 32], kept[n * 32 + (kKept == Kept::both ? 2 * 512 : 0)], features + 8 * n);
       touch(sum);
       await_turn(group);
       wgmma_fence();
-      multiply_columns_image(cosine, shared_address(stage), sum);
+      multiply_columns_image(features, shared_address(stage), sum);
       wgmma_commit();
       pass_turn(group);
       wgmma_wait<0>();
       touch(sum);
       ring.release(i);
     }
-    float factor = -1;  // phases are half a turn off
+    float factor = -1;  // of take_features
     if (layer.factor1.data != nullptr) factor *= layer.factor1.data[member * layer.factor1.member_stride];
     if (layer.factor2.data != nullptr) factor *= layer.factor2.data[member * layer.factor2.member_stride];
 #pragma unroll
@@ -176,13 +200,24 @@ __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_c
 #endif
 }
 
+template <bool kAdam, Kept kKept>
+void launch_weights(const FusedWeightGradient& f, cudaStream_t stream) {
+  const dim3 grid(blocks(f.tiles, 2), unsigned_of(f.members), unsigned_of(f.layers));
+  allow_shared(weight_kernel<kAdam, kKept>, weight_shared(kKept));
+  weight_kernel<kAdam, kKept><<<grid, kFusedThreads, weight_shared(kKept), stream>>>(f);
+}
+
+template <bool kAdam>
+void launch_weights(const FusedWeightGradient& f, cudaStream_t stream) {
+  if (f.layer[0].added == nullptr) return launch_weights<kAdam, Kept::phases>(f, stream);
+  f.layer[0].phases == nullptr ? launch_weights<kAdam, Kept::halves>(f, stream) : launch_weights<kAdam, Kept::both>(f, stream);
+}
+
 }  // namespace
 
+// All layers keep the same kinds.
 void fused_weight_gradient(const FusedWeightGradient& f, cudaStream_t stream) {
-  const dim3 grid(blocks(f.tiles, 2), unsigned_of(f.members), unsigned_of(f.layers));
-  const auto kernel = f.adam.numbers != nullptr ? weight_kernel<true> : weight_kernel<false>;
-  allow_shared(kernel, kWeightShared);
-  kernel<<<grid, kFusedThreads, kWeightShared, stream>>>(f);
+  f.adam.numbers != nullptr ? launch_weights<true>(f, stream) : launch_weights<false>(f, stream);
   check_cuda(cudaGetLastError(), "starting the weights' gradients");
 }
 

@@ -9,9 +9,11 @@ namespace drift::cuda {
 
 // The work between matrix products, for all members in one launch. Sums over rows or features have a fixed order.
 
-// What a step needs to know besides weights and observations; made on the device at the step's beginning.
+// What a member's step needs to know besides weights and observations; made on the device at the step's beginning. Kernels are
+// given one for each member: members of several runs, with their own rates and decay, go together.
 struct StepNumbers {
-  std::uint64_t step;  // steps taken
+  std::uint64_t step;  // steps taken, the same for all
+  float decay;         // 2 beta, of the weights; the same in every step
   float adam_rate;     // with the schedule, as all rates here
   float hyper_rate;
   float muon_rate;
@@ -20,23 +22,28 @@ struct StepNumbers {
 };
 inline constexpr int kShuffleKeys = 24;
 
-// Of a run; passed to kernels by value.
+// What members that go together may differ in.
+struct MemberNumbers {
+  std::uint64_t seed;
+  std::uint32_t index;  // of the member in its run
+  double rate, hyper_rate, muon_rate;
+};
+// What they share; passed to kernels by value.
 struct RunNumbers {
   Schedule schedule;
   std::uint64_t warmup_steps;
   std::uint64_t total_steps;
-  double rate, hyper_rate, muon_rate, beta1, beta2;
+  double beta1, beta2;
   std::uint64_t observations;
   std::uint64_t batch;
-  std::uint64_t seed;
-  const std::uint32_t* member_index;  // [members]
+  const MemberNumbers* member;  // [members]
   int members;
 };
 // Observations of a batch, in the order of train/batches.h; the first gather of a step also makes the step's numbers.
 struct Gather {
   RunNumbers run;
-  StepNumbers* numbers;
-  std::uint64_t first;  // row of the batch
+  StepNumbers* numbers;  // [members]
+  std::uint64_t first;   // row of the batch
   int rows;
   const float* coordinates;  // [observations, coordinate_count] on the device, or in mapped memory of the host; as all here
   std::size_t coordinate_stride;
@@ -121,9 +128,8 @@ void coordinate_gradient(int members, int rows, int features, int count, const C
 
 // Where random numbers of a step come from (engine/cpu/step_noise.h).
 struct NoisePlace {
-  const StepNumbers* numbers;
-  const std::uint32_t* member_index;
-  std::uint64_t seed;
+  const StepNumbers* numbers;    // [members]
+  const MemberNumbers* members;  // [members]
   std::uint32_t matrix;
   std::uint32_t first_row;
 };
@@ -175,11 +181,11 @@ void add_dot(const Dot& d, cudaStream_t stream);
 // How a parameter is updated here; orthogonalised momentum and hyperparameters have their own.
 enum class Rule : std::uint8_t { none, adam };
 struct AdamUpdate {
-  const StepNumbers* numbers;
-  const Rule* rules;  // [size]
+  const StepNumbers* numbers;  // [members]
+  const Rule* rules;           // [size]
   int members;
   std::size_t size;  // a member's
-  float beta1, beta2, epsilon, decay;
+  float beta1, beta2, epsilon;
   float* weights;  // [members, size]; log sds where `variances` is given
   std::size_t weights_stride;
   const float* gradient;  // [members, gradient_stride]
@@ -192,7 +198,7 @@ struct AdamUpdate {
 void adam(const AdamUpdate& u, cudaStream_t stream);
 // The hyperparameters' logarithms from the sums of their gradients.
 struct HyperUpdate {
-  const StepNumbers* numbers;
+  const StepNumbers* numbers;   // [members]
   const std::uint8_t* trained;  // [count]
   int members, count;
   float beta1, beta2, epsilon;

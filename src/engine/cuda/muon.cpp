@@ -11,6 +11,13 @@ namespace {
 
 std::size_t size_of(int count) { return static_cast<std::size_t>(count); }
 
+// The fused kernel reads pairs of numbers.
+bool in_pairs(const MuonArrays& a, const std::vector<std::size_t>& offsets) {
+  const auto even = [](std::size_t n) { return n % 2 == 0; };
+  return even(a.weights_stride) && even(a.gradient_stride) && even(a.moment_stride) &&
+         std::all_of(offsets.begin(), offsets.end(), even);
+}
+
 }  // namespace
 
 // In float32 the Gram matrix serves three iterations, as on the CPU. In the lower precisions its rounding would grow too large,
@@ -24,32 +31,67 @@ Muon::Muon(MuonArrays arrays, int rows, int cols, const std::vector<std::size_t>
       iterations_(iterations),
       steps_per_gram_(precision == Precision::float32 ? 3 : 1),
       precision_(precision == Precision::bf16 ? Precision::tf32 : precision),
+      fused_(fusing_allowed && precision_ == Precision::tf32 && fused_muon_fits(rows, cols) && in_pairs(arrays, offsets)),
+      host_offsets_(offsets),
       offsets_(offsets.size()),
       factors_(factors.size()) {
   offsets_.upload(offsets, stream);
   factors_.upload(factors, stream);
-  const auto matrices = static_cast<std::size_t>(arrays.members) * offsets.size();
-  const std::size_t size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols);
-  const std::size_t square = static_cast<std::size_t>(small_) * static_cast<std::size_t>(small_);
-  x_ = DeviceArray<float>(matrices * size);
-  next_x_ = DeviceArray<float>(matrices * size);
-  slices_ = rows >= cols && rows % 4 == 0 ? 4 : 1;
+  arrays_.layers = static_cast<int>(offsets.size());
+  arrays_.size = size_of(rows) * size_of(cols);
+  arrays_.offsets = offsets_.data();
+  arrays_.factors = factors_.data();
+  if (!fused_) allocate();
+}
+
+void Muon::allocate() {
+  const std::size_t matrices = size_of(arrays_.members) * size_of(arrays_.layers), square = size_of(small_) * size_of(small_);
+  x_ = DeviceArray<float>(matrices * arrays_.size);
+  next_x_ = DeviceArray<float>(matrices * arrays_.size);
+  slices_ = rows_ >= cols_ && rows_ % 4 == 0 ? 4 : 1;
   grams_ = DeviceArray<float>(slices_ > 1 ? size_of(slices_) * matrices * square : 0);
   scales_ = DeviceArray<float>(3 * matrices);
   for (DeviceArray<float>* array : {&gram_, &square_, &polynomial_, &factor_, &product_})
     *array = DeviceArray<float>(matrices * square);
-  partial_ = DeviceArray<double>(matrices * static_cast<std::size_t>(momentum_partials(size)));
-  arrays_.layers = static_cast<int>(offsets.size());
-  arrays_.size = size;
-  arrays_.offsets = offsets_.data();
-  arrays_.factors = factors_.data();
+  partial_ = DeviceArray<double>(matrices * size_of(momentum_partials(arrays_.size)));
   arrays_.x = x_.data();
   arrays_.partial = partial_.data();
 }
 
+void Muon::write_images(int tiles, const ImagesOf& images_of, const Stream& stream) {
+  std::vector<MuonImages> images;
+  for (const std::size_t offset : host_offsets_) images.push_back(images_of(offset));
+  images_ = DeviceArray<MuonImages>(images.size());
+  images_.upload(images, stream);
+  tiles_ = tiles;
+}
+
+FusedMuon Muon::fused_step(const StepNumbers* numbers) const {
+  return {.arrays = arrays_,
+          .numbers = numbers,
+          .rows = rows_,
+          .iterations = iterations_,
+          .root = root_of_rows(),
+          .tiles = tiles_,
+          .images = images_.data()};
+}
+
+void Muon::enqueue_one(std::size_t offset, const StepNumbers* numbers, cudaStream_t stream) const {
+  const auto found = std::find(host_offsets_.begin(), host_offsets_.end(), offset);
+  if (found == host_offsets_.end()) return;
+  const auto which = found - host_offsets_.begin();
+  FusedMuon step = fused_step(numbers);
+  step.arrays.layers = 1;
+  step.arrays.offsets += which;
+  step.arrays.factors += which;
+  if (step.images != nullptr) step.images += which;
+  fused_muon(step, stream);
+}
+
 void Muon::enqueue(const StepNumbers* numbers, cudaStream_t stream) {
+  if (fused_) return fused_muon(fused_step(numbers), stream);
   arrays_.x = x_.data();
-  muon_momentum(arrays_, numbers, static_cast<float>(std::sqrt(static_cast<double>(rows_))), scales_.data(), stream);
+  muon_momentum(arrays_, numbers, root_of_rows(), scales_.data(), stream);
   bool first = true;
   for (int left = iterations_; left > 0; left -= steps_per_gram_) {
     make_gram(first, stream);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "drift/engine.h"
@@ -17,7 +19,7 @@ struct MuonArrays {
   std::size_t size;            // entries of a matrix
   const std::size_t* offsets;  // [layers] into a member's parameters
   const float* factors;        // [layers] on the rate
-  float decay, mu;
+  float mu;
   float* weights;
   std::size_t weights_stride;
   const float* gradient;
@@ -37,15 +39,45 @@ void muon_polynomial(int n, int matrices, const float* gram, const float* square
 void scale_matrices(int size, int matrices, const float* scale, float* x, cudaStream_t stream);  // x *= scale[3 z]
 void muon_apply(const MuonArrays& a, const float* scales, cudaStream_t stream);                  // weights += length X
 
+// Images of a bottleneck (fused.h) that the update writes as well.
+struct MuonImages {
+  float* rows;
+  float* columns;
+};
+// All of it in one kernel, in tf32, where it fits.
+struct FusedMuon {
+  MuonArrays arrays;  // without x and partial
+  const StepNumbers* numbers;
+  int rows, iterations;
+  float root;                // of `rows`
+  int tiles;                 // of the images
+  const MuonImages* images;  // [layers], or nullptr
+};
+bool fused_muon_fits(int rows, int cols);
+void fused_muon(const FusedMuon& m, cudaStream_t stream);
+
 class Muon {
  public:
+  static inline bool fusing_allowed = true;  // tests compare with the products one by one
+
   // `arrays` without offsets, factors, x and partial, which live here.
   Muon(MuonArrays arrays, int rows, int cols, const std::vector<std::size_t>& offsets, const std::vector<float>& factors,
        int iterations, Precision precision, const Stream& stream);
 
   void enqueue(const StepNumbers* numbers, cudaStream_t stream);
 
+  // Whether a bottleneck can be updated by itself, with its images.
+  bool is_fused() const { return fused_; }
+  // Where the images of the bottleneck at an offset are.
+  using ImagesOf = std::function<MuonImages(std::size_t offset)>;
+  void write_images(int tiles, const ImagesOf& images_of, const Stream& stream);
+  // Of all members the bottleneck at `offset`; nothing where it is not one of these.
+  void enqueue_one(std::size_t offset, const StepNumbers* numbers, cudaStream_t stream) const;
+
  private:
+  void allocate();
+  float root_of_rows() const { return static_cast<float>(std::sqrt(static_cast<double>(rows_))); }
+  FusedMuon fused_step(const StepNumbers* numbers) const;
   void make_gram(bool first, cudaStream_t stream);
   void make_factor(int steps, cudaStream_t stream);
   void apply_factor(cudaStream_t stream);
@@ -56,11 +88,15 @@ class Muon {
   int iterations_;
   int steps_per_gram_;
   Precision precision_;
+  bool fused_;
+  std::vector<std::size_t> host_offsets_;
   DeviceArray<std::size_t> offsets_;
   DeviceArray<float> factors_;
-  int slices_;  // of a Gram matrix's long sum, each a product of its own
+  int slices_ = 1;  // of a Gram matrix's long sum, each a product of its own
   DeviceArray<float> x_, next_x_, gram_, square_, polynomial_, factor_, product_, grams_, scales_;
   DeviceArray<double> partial_;
+  DeviceArray<MuonImages> images_;
+  int tiles_ = 0;
 };
 
 }  // namespace drift::cuda

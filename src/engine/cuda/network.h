@@ -9,13 +9,19 @@
 
 namespace drift::cuda {
 
-// All members of a run on the device: their two flat arrays, one member after the other, and their scales.
+// A member, and what resolves its scales: members of several runs go together.
+struct NetworkMember {
+  const Member* member;
+  const ScaleResolver* resolver;  // plans have the same shapes; lengthscales and amplitudes may differ
+};
+
+// All members of a launch on the device: their two flat arrays, one member after the other, and their scales.
 class Network {
  public:
   // `log_sds`: copy those too.
-  Network(const ScaleResolver& resolver, std::span<const Member* const> members, bool log_sds, const Stream& stream);
+  Network(std::span<const NetworkMember> members, bool log_sds, const Stream& stream);
 
-  const Plan& plan() const { return plan_; }
+  const Plan& plan() const { return plan_; }  // the first member's
   int members() const { return static_cast<int>(members_); }
   const DeviceScales& scales() const { return scales_; }
   DeviceScales& scales() { return scales_; }
@@ -38,7 +44,7 @@ class Network {
   }
   const float* fixed_data() const { return fixed_.data(); }
 
-  void download(std::span<Member* const> members, const Stream& stream) const;
+  void download(std::size_t index, Member& member, const Stream& stream) const;
 
  private:
   const Plan& plan_;

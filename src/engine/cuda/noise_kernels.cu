@@ -14,11 +14,11 @@ namespace {
 constexpr int kCountersAGroup = 16;
 
 // [k0, k1, c2, c3] of a member's matrix in this step.
-__device__ Words key_of(const NoisePlace& place, std::uint32_t member, Purpose purpose) {
-  const std::uint64_t step = place.numbers->step;
-  return philox({{static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32), member,
+__device__ Words key_of(const NoisePlace& place, std::size_t z, Purpose purpose) {
+  const std::uint64_t step = place.numbers[z].step, seed = place.members[z].seed;
+  return philox({{static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(step >> 32), place.members[z].index,
                   place.matrix << 16 | static_cast<std::uint32_t>(purpose)}},
-                static_cast<std::uint32_t>(place.seed), static_cast<std::uint32_t>(place.seed >> 32));
+                static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
 }
 
 // A thread has one counter of one row: eight columns, sixteen apart.
@@ -27,7 +27,7 @@ __global__ void drop_kernel(NoisePlace place, std::uint32_t dropped, float kept,
   const int first = counter / kCountersAGroup * 8 * kCountersAGroup + counter % kCountersAGroup;
   if (first >= cols) return;
   const std::size_t z = blockIdx.z;
-  const Words key = key_of(place, place.member_index[z], Purpose::dropout);
+  const Words key = key_of(place, z, Purpose::dropout);
   const Words words =
       philox({{static_cast<std::uint32_t>(counter), place.first_row + row, key.word[2], key.word[3]}}, key.word[0], key.word[1]);
   float* out = target.data + z * target.member_stride + row * target.stride;
@@ -48,7 +48,7 @@ __global__ void weight_noise_kernel(NoisePlace place, int rows, int cols, const 
   const int first = counter / kCountersAGroup * 4 * kCountersAGroup + counter % kCountersAGroup;
   if (first >= cols) return;
   const std::size_t z = blockIdx.z;
-  const Words key = key_of(place, place.member_index[z], Purpose::weight_noise);
+  const Words key = key_of(place, z, Purpose::weight_noise);
   const Words words =
       philox({{static_cast<std::uint32_t>(counter), place.first_row + row, key.word[2], key.word[3]}}, key.word[0], key.word[1]);
   const float factor = scale.data[z * scale.member_stride];

@@ -142,8 +142,7 @@ Passes::TrainedMatrix Passes::head() {
 
 NoisePlace Passes::noise_place(const TrainedMatrix& matrix, const PassNoise& noise) const {
   return {.numbers = noise.numbers,
-          .member_index = noise.member_index,
-          .seed = noise.seed,
+          .members = noise.members,
           .matrix = static_cast<std::uint32_t>(matrix.index),
           .first_row = noise.first_row};
 }

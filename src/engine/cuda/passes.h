@@ -23,9 +23,8 @@ struct Wanted {
 
 // What makes a pass random.
 struct PassNoise {
-  const StepNumbers* numbers;
-  const std::uint32_t* member_index;
-  std::uint64_t seed;
+  const StepNumbers* numbers;    // [members]
+  const MemberNumbers* members;  // [members]
   std::uint32_t first_row;
   double dropout;
 };

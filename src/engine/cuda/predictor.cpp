@@ -123,9 +123,9 @@ class Blocks {
   DeviceArray<float> block_;
 };
 
-std::vector<const Member*> all_members(const Ensemble& ensemble) {
-  std::vector<const Member*> members;
-  for (const Member& member : ensemble.members) members.push_back(&member);
+std::vector<NetworkMember> all_members(const Ensemble& ensemble, const ScaleResolver& resolver) {
+  std::vector<NetworkMember> members;
+  for (const Member& member : ensemble.members) members.push_back({&member, &resolver});
   return members;
 }
 
@@ -135,7 +135,7 @@ void predict(const Ensemble& ensemble, MatrixView<const float> coordinates, cons
              const Stream& stream) {
   if (coordinates.rows == 0) return;
   const ScaleResolver resolver(make_plan(ensemble.spec));
-  const Network network(resolver, all_members(ensemble), false, stream);
+  const Network network(all_members(ensemble, resolver), false, stream);
   Blocks blocks(network, coordinates, {}, precision, true, stream);
   const auto outputs = static_cast<std::size_t>(ensemble.spec.outputs);
   const std::size_t capacity = blocks.capacity();
@@ -152,7 +152,7 @@ void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinate
                     Precision precision, const Stream& stream) {
   if (coordinates.rows == 0) return;
   const ScaleResolver resolver(make_plan(ensemble.spec));
-  const Network network(resolver, all_members(ensemble), false, stream);
+  const Network network(all_members(ensemble, resolver), false, stream);
   Blocks blocks(network, coordinates, {.backward = true, .coordinates = true}, precision, false, stream);
   Passes& passes = blocks.passes();
   const int outputs = ensemble.spec.outputs, columns = static_cast<int>(coordinates.cols);
@@ -172,8 +172,8 @@ void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const 
                  Precision precision, const Stream& stream) {
   if (coordinates.rows == 0) return;
   const ScaleResolver resolver(make_plan(ensemble.spec));
-  const std::vector<const Member*> one = {&ensemble.members[member]};
-  const Network network(resolver, one, false, stream);
+  const std::vector<NetworkMember> one = {{&ensemble.members[member], &resolver}};
+  const Network network(one, false, stream);
   Blocks blocks(network, coordinates, {}, precision, false, stream);
   DeviceArray<float> result(blocks.passes().capacity() * inputs.cols);
   const std::size_t last = network.plan().layers.size() - 1;

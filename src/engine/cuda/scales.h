@@ -49,7 +49,7 @@ class DeviceScales {
 
   // From the host's numbers.
   void set(std::size_t member, const Scales& scales, const Stream& stream);
-  // From the device's: `logarithms` [members, stride] begins at the first hyperparameter.
+  // From the device's: `logarithms` [members, stride] begins at the first hyperparameter. Members' plans must then be the same.
   void prepare_updates(const float* fixed, std::size_t fixed_stride, const float* logarithms, std::size_t stride,
                        const Stream& stream);
   void enqueue_update(cudaStream_t stream) const { update_scales(update_, stream); }

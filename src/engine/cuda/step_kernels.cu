@@ -18,11 +18,11 @@ __device__ double rate_multiplier(const RunNumbers& run, std::uint64_t step) {
   return 0.5 * (1.0 + cospi(done));
 }
 
-__device__ void make_numbers(const RunNumbers& run, std::uint64_t step, StepNumbers* numbers) {
+__device__ void make_numbers(const RunNumbers& run, const MemberNumbers& member, std::uint64_t step, StepNumbers* numbers) {
   const double factor = rate_multiplier(run, step), t = static_cast<double>(step + 1);
-  numbers->adam_rate = static_cast<float>(factor * run.rate);
-  numbers->hyper_rate = static_cast<float>(factor * run.hyper_rate);
-  numbers->muon_rate = static_cast<float>(factor * run.muon_rate);
+  numbers->adam_rate = static_cast<float>(factor * member.rate);
+  numbers->hyper_rate = static_cast<float>(factor * member.hyper_rate);
+  numbers->muon_rate = static_cast<float>(factor * member.muon_rate);
   numbers->correction1 = static_cast<float>(1.0 - pow(run.beta1, t));
   numbers->correction2 = static_cast<float>(1.0 - pow(run.beta2, t));
 }
@@ -30,17 +30,18 @@ __device__ void make_numbers(const RunNumbers& run, std::uint64_t step, StepNumb
 __global__ void gather_kernel(const __grid_constant__ Gather g) {
   __shared__ std::uint32_t keys[kShuffleKeys];
   const std::size_t z = blockIdx.y;
-  const std::uint64_t step = g.numbers->step;
+  const std::uint64_t step = g.numbers[z].step;
+  const MemberNumbers& member = g.run.member[z];
   const std::uint64_t steps_per_epoch = (g.run.observations - 1) / g.run.batch + 1;
   if (threadIdx.x < kShuffleKeys / 4) {
     // The first words of RandomStream({seed, member, layer 0, batches}, epoch).
-    const Words words = philox({{threadIdx.x, static_cast<std::uint32_t>(step / steps_per_epoch), g.run.member_index[z],
+    const Words words = philox({{threadIdx.x, static_cast<std::uint32_t>(step / steps_per_epoch), member.index,
                                  static_cast<std::uint32_t>(Purpose::batches)}},
-                               static_cast<std::uint32_t>(g.run.seed), static_cast<std::uint32_t>(g.run.seed >> 32));
+                               static_cast<std::uint32_t>(member.seed), static_cast<std::uint32_t>(member.seed >> 32));
     for (int i = 0; i < 4; ++i) keys[threadIdx.x * 4 + i] = words.word[i];
   }
   __syncthreads();
-  if (g.first == 0 && blockIdx.x == 0 && z == 0 && threadIdx.x == blockDim.x - 1) make_numbers(g.run, step, g.numbers);
+  if (g.first == 0 && blockIdx.x == 0 && threadIdx.x == blockDim.x - 1) make_numbers(g.run, member, step, g.numbers + z);
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= g.rows) return;
   const std::uint64_t position = step % steps_per_epoch * g.run.batch + g.first + row;
@@ -103,14 +104,11 @@ __global__ void loss_kernel(LossBlock l) {
 
 __global__ void finish_kernel(StepNumbers* numbers, const double* partial, int partials, int partial_stride, int rows,
                               int members, float* losses, std::size_t losses_stride, std::uint64_t first_step) {
-  const std::uint64_t step = numbers->step;
   for (int z = threadIdx.x; z < members; z += blockDim.x) {
     double sum = 0;
     for (int i = 0; i < partials; ++i) sum += partial[z * partial_stride + i];
-    losses[z * losses_stride + (step - first_step)] = static_cast<float>(sum / rows);
+    losses[z * losses_stride + (numbers[z].step++ - first_step)] = static_cast<float>(sum / rows);
   }
-  __syncthreads();
-  if (threadIdx.x == 0) numbers->step = step + 1;
 }
 
 __global__ void moments_kernel(const float* predictions, int rows, int outputs, int members, std::size_t capacity, float* mean,

@@ -11,49 +11,54 @@
 namespace drift::cuda {
 namespace {
 
-constexpr std::size_t kMaxRows = 32768;  // of a pass; what is beyond is added up over passes
 constexpr double kShareOfFreeMemory = 0.7;
 
 std::size_t size(int count) { return static_cast<std::size_t>(count); }
 
+std::vector<NetworkMember> network_members(std::span<const TrainedMember> members) {
+  std::vector<NetworkMember> result;
+  for (const TrainedMember& member : members) result.push_back({member.member, member.resolver});
+  return result;
+}
+
 }  // namespace
 
-Trainer::Trainer(const ScaleResolver& resolver, std::uint64_t seed, std::span<Member* const> members,
-                 std::span<MemberProgress* const> progress, const DeviceData& data, std::size_t observations,
-                 const Recipe& recipe, Precision precision, const Stream& stream)
-    : plan_(resolver.plan()),
-      recipe_(recipe),
-      members_(members),
-      progress_(progress),
+Trainer::Trainer(std::span<const TrainedMember> members, const DeviceData& data, std::size_t observations, Precision precision,
+                 const Stream& stream)
+    : members_(members),
+      plan_(members.front().resolver->plan()),
+      recipe_(*members.front().recipe),
       data_(data),
       stream_(stream),
       precision_(precision),
-      variational_(!members.front()->log_sd.empty()),
-      trains_hyper_(recipe.train_lengthscales || recipe.train_amplitudes),
+      wanted_(wanted_of(members.front())),
+      variational_(wanted_.variational),
+      trains_hyper_(wanted_.hyper),
       observations_(observations),
-      network_(resolver, std::vector<const Member*>(members.begin(), members.end()), variational_, stream),
-      decay_(static_cast<float>(2.0 * weight_decay(recipe, observations))),
+      network_(network_members(members), variational_, stream),
       gradient_size_((variational_ ? 2 : 1) * plan_.parameter_size),
-      member_index_(members.size()),
-      numbers_(1),
+      member_numbers_(members.size()),
+      numbers_(members.size()),
       gradient_(members.size() * gradient_size_),
       moment1_(members.size() * gradient_size_),
       moment2_(members.size() * gradient_size_) {
-  std::vector<std::uint32_t> index;
-  for (const Member* member : members) index.push_back(member->index);
-  member_index_.upload(index, stream);
-  run_ = {.schedule = recipe.schedule,
-          .warmup_steps = recipe.warmup_steps,
-          .total_steps = total_steps(recipe, observations),
-          .rate = recipe.rate,
-          .hyper_rate = recipe.hyper_rate,
-          .muon_rate = recipe.muon_rate,
-          .beta1 = recipe.adam_beta1,
-          .beta2 = recipe.adam_beta2,
+  std::vector<MemberNumbers> numbers;
+  for (const TrainedMember& member : members) {
+    numbers.push_back({.seed = member.seed,
+                       .index = member.member->index,
+                       .rate = member.recipe->rate,
+                       .hyper_rate = member.recipe->hyper_rate,
+                       .muon_rate = member.recipe->muon_rate});
+  }
+  member_numbers_.upload(numbers, stream);
+  run_ = {.schedule = recipe_.schedule,
+          .warmup_steps = recipe_.warmup_steps,
+          .total_steps = total_steps(recipe_, observations),
+          .beta1 = recipe_.adam_beta1,
+          .beta2 = recipe_.adam_beta2,
           .observations = observations,
-          .batch = recipe.batch,
-          .seed = seed,
-          .member_index = member_index_.data(),
+          .batch = recipe_.batch,
+          .member = member_numbers_.data(),
           .members = static_cast<int>(members.size())};
   gradient_.clear(stream);
   upload_moments();
@@ -61,40 +66,44 @@ Trainer::Trainer(const ScaleResolver& resolver, std::uint64_t seed, std::span<Me
   make_passes();
   values_ = DeviceArray<float>(members.size() * capacity_ * size(plan_.spec.outputs));
   weights_ = DeviceArray<float>(members.size() * capacity_);
-  const std::size_t whole = std::min(recipe.batch, observations);
+  const std::size_t whole = std::min(recipe_.batch, observations);
   const int pass = static_cast<int>(capacity_);
   partials_ =
       static_cast<int>((whole + capacity_ - 1) / capacity_) * (fused_ ? FusedPasses::loss_partials(pass) : loss_partials(pass));
   partial_ = DeviceArray<double>(members.size() * size(partials_));
 }
 
-Wanted Trainer::wanted() const {
-  return {.backward = true,
-          .hyper = trains_hyper_,
-          .coordinates = false,
-          .dropout = recipe_.dropout > 0.0,
-          .variational = variational_};
-}
-
 void Trainer::make_passes() {
-  const bool fused = FusedPasses::fit(plan_, wanted(), precision_);
+  const bool fused = FusedPasses::fit(plan_, wanted_, precision_);
   const std::size_t row =
-      fused ? FusedPasses::bytes_per_row(plan_, members_.size(), true) : Passes::bytes_per_row(plan_, members_.size(), wanted());
+      fused ? FusedPasses::bytes_per_row(plan_, members_.size(), true) : Passes::bytes_per_row(plan_, members_.size(), wanted_);
   const auto fitting = static_cast<std::size_t>(kShareOfFreeMemory * static_cast<double>(free_device_bytes())) / row;
-  const std::size_t most = std::min({recipe_.batch, observations_, kMaxRows});
+  const std::size_t most = std::min({recipe_.batch, observations_, kMaxPassRows});
   capacity_ = std::clamp<std::size_t>(fitting / 256 * 256, std::min<std::size_t>(256, most), most);
   if (fused) {
     fused_ = std::make_unique<FusedPasses>(network_, capacity_, true, stream_);
     capacity_ = fused_->capacity();
+    muon_by_layer_ = !muon_.empty() && std::all_of(muon_.begin(), muon_.end(), [](const auto& muon) { return muon->is_fused(); });
+    const auto images_of = [&](std::size_t offset) {
+      const auto [rows, columns] = fused_->images_at(offset);
+      return MuonImages{rows, columns};
+    };
+    for (const auto& muon : muon_) {
+      if (muon_by_layer_) muon->write_images(fused_->tiles(), images_of, stream_);
+    }
   } else {
-    passes_ = std::make_unique<Passes>(network_, capacity_, wanted(), precision_);
+    passes_ = std::make_unique<Passes>(network_, capacity_, wanted_, precision_);
   }
 }
 
 void Trainer::upload_moments() {
+  moment1_.clear(stream_);
+  moment2_.clear(stream_);
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    moment1_.upload(progress_[i]->moment1.data(), gradient_size_, i * gradient_size_, stream_);
-    moment2_.upload(progress_[i]->moment2.data(), gradient_size_, i * gradient_size_, stream_);
+    const MemberProgress& progress = *members_[i].progress;
+    if (progress.step == 0) continue;  // zero as yet
+    moment1_.upload(progress.moment1.data(), gradient_size_, i * gradient_size_, stream_);
+    moment2_.upload(progress.moment2.data(), gradient_size_, i * gradient_size_, stream_);
   }
 }
 
@@ -111,7 +120,7 @@ void Trainer::prepare_updates() {
       std::fill_n(list.begin() + static_cast<std::ptrdiff_t>(group.offset), group.size, Rule::adam);
     }
   }
-  if (FusedPasses::fit(plan_, wanted(), precision_)) {  // then bottlenecks are updated by their own kernel
+  if (FusedPasses::fit(plan_, wanted_, precision_)) {  // then bottlenecks are updated by their own kernel
     for (const LayerPlan& layer : plan_.layers) {
       std::fill_n(rules.begin() + static_cast<std::ptrdiff_t>(layer.bottleneck), layer.features * layer.outputs, Rule::none);
     }
@@ -131,7 +140,6 @@ void Trainer::prepare_updates() {
                                .size = 0,
                                .offsets = nullptr,
                                .factors = nullptr,
-                               .decay = decay_,
                                .mu = static_cast<float>(recipe_.muon_momentum),
                                .weights = network_.parameters(),
                                .weights_stride = plan_.parameter_size,
@@ -188,7 +196,7 @@ void Trainer::enqueue_step(int rows, cudaStream_t stream) {
     enqueue_pass(first, count, rows, partials, batch, stream);
     partials += fused_ ? FusedPasses::loss_partials(count) : loss_partials(count);
   }
-  if (fused_ && recipe_.optimiser == Optimiser::adam) return;  // the last pass has seen to the rest
+  if (fused_ && (muon_by_layer_ || recipe_.optimiser == Optimiser::adam)) return;  // the last pass has seen to the rest
   enqueue_updates(stream);
   if (fused_) fused_->refresh(stream);
   enqueue_finish(partials, rows, stream);
@@ -207,7 +215,11 @@ void Trainer::enqueue_pass(int first, int count, int rows, int partial_first, co
   const auto delta = static_cast<float>(recipe_.huber_delta), scale = static_cast<float>(1.0 / rows);
   if (fused_) {
     const FusedAdam adam = fused_adam_settings();
-    const bool update = recipe_.optimiser == Optimiser::adam && first + count == rows;
+    const bool last = first + count == rows, by_adam = last && recipe_.optimiser == Optimiser::adam;
+    const bool by_muon = last && muon_by_layer_;
+    const auto muon = [&](std::size_t bottleneck, cudaStream_t side) {
+      for (const auto& each : muon_) each->enqueue_one(bottleneck, numbers_.data(), side);
+    };
     const auto beside = [&](cudaStream_t side) {
       enqueue_updates(side);
       enqueue_finish(partial_first + FusedPasses::loss_partials(count), rows, side);
@@ -221,11 +233,11 @@ void Trainer::enqueue_pass(int first, int count, int rows, int partial_first, co
                           .partial = partial_.data(),
                           .partial_first = partial_first,
                           .partial_stride = partials_},
-                         place, update ? &adam : nullptr, update ? beside : std::function<void(cudaStream_t)>(), stream);
+                         place, by_adam ? &adam : nullptr, by_muon ? FusedPasses::Update(muon) : nullptr,
+                         by_adam || by_muon ? std::function<void(cudaStream_t)>(beside) : nullptr, stream);
   }
   const PassNoise noise = {.numbers = numbers_.data(),
-                           .member_index = member_index_.data(),
-                           .seed = run_.seed,
+                           .members = member_numbers_.data(),
                            .first_row = static_cast<std::uint32_t>(first),
                            .dropout = recipe_.dropout};
   const bool random = variational_ || recipe_.dropout > 0.0;
@@ -253,7 +265,6 @@ FusedAdam Trainer::fused_adam_settings() {
           .beta1 = static_cast<float>(recipe_.adam_beta1),
           .beta2 = static_cast<float>(recipe_.adam_beta2),
           .epsilon = static_cast<float>(recipe_.adam_epsilon),
-          .decay = decay_,
           .weights = network_.parameters(),
           .weights_stride = plan_.parameter_size,
           .moment1 = moment1_.data(),
@@ -269,7 +280,6 @@ void Trainer::enqueue_updates(cudaStream_t stream) {
                        .beta1 = static_cast<float>(recipe_.adam_beta1),
                        .beta2 = static_cast<float>(recipe_.adam_beta2),
                        .epsilon = static_cast<float>(recipe_.adam_epsilon),
-                       .decay = decay_,
                        .weights = network_.parameters() + adam_first_,
                        .weights_stride = plan_.parameter_size,
                        .gradient = gradient_.data() + adam_first_,
@@ -289,7 +299,9 @@ void Trainer::enqueue_updates(cudaStream_t stream) {
     update.moment2 = moment2_.data() + plan_.parameter_size;
     adam(update, stream);
   }
-  for (const auto& muon : muon_) muon->enqueue(numbers_.data(), stream);
+  if (!muon_by_layer_) {
+    for (const auto& muon : muon_) muon->enqueue(numbers_.data(), stream);
+  }
   if (!trains_hyper_) return;
   adam_hyper({.numbers = numbers_.data(),
               .trained = hyper_trained_.data(),
@@ -315,22 +327,33 @@ const Graph& Trainer::graph(int rows) {
 }
 
 void Trainer::collect(std::uint64_t first, std::uint64_t count, std::vector<std::vector<float>>& losses) {
-  losses.assign(members_.size(), std::vector<float>(count));
+  std::vector<float> all(members_.size() * count);
+  check_cuda(
+      cudaMemcpy2DAsync(all.data(), count * sizeof(float), losses_.data() + (first - first_step_), losses_stride_ * sizeof(float),
+                        count * sizeof(float), members_.size(), cudaMemcpyDeviceToHost, stream_.get()),
+      "copying losses");
+  stream_.wait();
+  losses.clear();
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    losses_.download(losses[i].data(), count, i * losses_stride_ + first - first_step_, stream_);
-    progress_[i]->losses.insert(progress_[i]->losses.end(), losses[i].begin(), losses[i].end());
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(i * count), end = begin + static_cast<std::ptrdiff_t>(count);
+    losses.emplace_back(begin, end);
+    std::vector<float>& kept = members_[i].progress->losses;
+    kept.insert(kept.end(), begin, end);
   }
 }
 
 void Trainer::advance(std::uint64_t until, const Report& report) {
-  first_step_ = progress_.front()->step;
+  first_step_ = members_.front().progress->step;
   if (first_step_ >= until) return;
   losses_stride_ = until - first_step_;
   losses_ = DeviceArray<float>(members_.size() * losses_stride_);
   graphs_.clear();
-  StepNumbers start = {};
-  start.step = first_step_;
-  numbers_.upload(&start, 1, 0, stream_);
+  std::vector<StepNumbers> start(members_.size());
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    start[i].step = first_step_;
+    start[i].decay = static_cast<float>(2.0 * weight_decay(*members_[i].recipe, observations_));
+  }
+  numbers_.upload(start, stream_);
   std::uint64_t step = first_step_, chunk = 8;
   bool stop = false;
   while (step < until && !stop) {
@@ -340,17 +363,19 @@ void Trainer::advance(std::uint64_t until, const Report& report) {
     std::vector<std::vector<float>> losses;
     collect(step, count, losses);
     step += count;
-    for (MemberProgress* member : progress_) member->step = step;
+    for (const TrainedMember& member : members_) member.progress->step = step;
     stop = report(losses, step - count);
     // Chunks of about a tenth of a second: short enough for progress, long enough for a wait at the end not to matter.
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (seconds < 0.05) chunk *= 2;
     if (seconds > 0.2 && chunk > 1) chunk /= 2;
   }
-  network_.download(members_, stream_);
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    moment1_.download(progress_[i]->moment1.data(), gradient_size_, i * gradient_size_, stream_);
-    moment2_.download(progress_[i]->moment2.data(), gradient_size_, i * gradient_size_, stream_);
+    network_.download(i, *members_[i].member, stream_);
+    MemberProgress& progress = *members_[i].progress;
+    if (progress.moment1.empty()) continue;  // not wanted
+    moment1_.download(progress.moment1.data(), gradient_size_, i * gradient_size_, stream_);
+    moment2_.download(progress.moment2.data(), gradient_size_, i * gradient_size_, stream_);
   }
 }
 

@@ -19,15 +19,16 @@ __device__ __forceinline__ void adam_entry(float g, float rate, float beta1, flo
 __global__ void adam_kernel(AdamUpdate u) {
   const std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x, z = blockIdx.y;
   if (i >= u.size || u.rules[i] != Rule::adam) return;
+  const StepNumbers& numbers = u.numbers[z];
   float& weight = u.weights[z * u.weights_stride + i];
   float g = u.gradient[z * u.gradient_stride + i];
   if (u.variances == nullptr) {
-    g = fmaf(u.decay, weight, g);
+    g = fmaf(numbers.decay, weight, g);
   } else {
     const float variance = u.variances[z * u.weights_stride + i];
-    g = 2.0F * variance * g + u.decay * (variance - 1.0F);
+    g = 2.0F * variance * g + numbers.decay * (variance - 1.0F);
   }
-  adam_entry(g, u.numbers->adam_rate, u.beta1, u.beta2, u.epsilon, u.numbers->correction1, u.numbers->correction2, weight,
+  adam_entry(g, numbers.adam_rate, u.beta1, u.beta2, u.epsilon, numbers.correction1, numbers.correction2, weight,
              u.moment1[z * u.moment_stride + i], u.moment2[z * u.moment_stride + i]);
   if (u.variances != nullptr) u.variances[z * u.weights_stride + i] = expf(2.0F * weight);
 }
@@ -38,8 +39,8 @@ __global__ void hyper_kernel(HyperUpdate u) {
   if (i >= u.count) return;
   double& sum = u.sums[z * u.count + i];
   if (u.trained[i] != 0) {
-    adam_entry(static_cast<float>(sum), u.numbers->hyper_rate, u.beta1, u.beta2, u.epsilon, u.numbers->correction1,
-               u.numbers->correction2, u.weights[z * u.weights_stride + i], u.moment1[z * u.moment_stride + i],
+    adam_entry(static_cast<float>(sum), u.numbers[z].hyper_rate, u.beta1, u.beta2, u.epsilon, u.numbers[z].correction1,
+               u.numbers[z].correction2, u.weights[z * u.weights_stride + i], u.moment1[z * u.moment_stride + i],
                u.moment2[z * u.moment_stride + i]);
   }
   sum = 0;
@@ -53,14 +54,14 @@ __global__ void exponential_kernel(const float* in, float* out, std::size_t coun
 constexpr int kThreads = 256;
 
 // M = mu M + g, X = g + mu M, and the sum of X^2 of each block.
-__global__ void momentum_kernel(MuonArrays a) {
+__global__ void momentum_kernel(MuonArrays a, const StepNumbers* numbers) {
   __shared__ double memory[kThreads / 32];
   const std::size_t z = blockIdx.z, layer = blockIdx.y, matrix = z * a.layers + layer;
   const std::size_t i = blockIdx.x * static_cast<std::size_t>(kThreads) + threadIdx.x;
   double square = 0;
   if (i < a.size) {
     const std::size_t offset = a.offsets[layer] + i;
-    const float g = fmaf(a.decay, a.weights[z * a.weights_stride + offset], a.gradient[z * a.gradient_stride + offset]);
+    const float g = fmaf(numbers[z].decay, a.weights[z * a.weights_stride + offset], a.gradient[z * a.gradient_stride + offset]);
     float& momentum = a.momentum[z * a.moment_stride + offset];
     momentum = a.mu * momentum + g;
     const float x = g + a.mu * momentum;
@@ -82,7 +83,7 @@ __global__ void muon_scales_kernel(MuonArrays a, int partials, const StepNumbers
   const double inverse = norm < 1e-15 ? 0.0 : 1.0 / norm;  // its square stays a float
   scales[3 * matrix] = static_cast<float>(inverse);
   scales[3 * matrix + 1] = static_cast<float>(inverse * inverse);
-  scales[3 * matrix + 2] = inverse == 0.0 ? 0.0F : -numbers->muon_rate * a.factors[matrix % a.layers] * root;
+  scales[3 * matrix + 2] = inverse == 0.0 ? 0.0F : -numbers[matrix / a.layers].muon_rate * a.factors[matrix % a.layers] * root;
 }
 
 __global__ void sum_grams_kernel(int size, int slices, const float* grams, const float* scale, float* sum) {
@@ -136,7 +137,8 @@ void exponential_of_twice(const float* in, float* out, std::size_t count, cudaSt
 int momentum_partials(std::size_t size) { return static_cast<int>(blocks(size, kThreads)); }
 
 void muon_momentum(const MuonArrays& a, const StepNumbers* numbers, float root, float* scales, cudaStream_t stream) {
-  momentum_kernel<<<dim3(blocks(a.size, kThreads), unsigned_of(a.layers), unsigned_of(a.members)), kThreads, 0, stream>>>(a);
+  momentum_kernel<<<dim3(blocks(a.size, kThreads), unsigned_of(a.layers), unsigned_of(a.members)), kThreads, 0, stream>>>(
+      a, numbers);
   launched();
   muon_scales_kernel<<<unsigned_of(a.layers * a.members), kThreads, 0, stream>>>(a, momentum_partials(a.size), numbers, root,
                                                                                  scales);

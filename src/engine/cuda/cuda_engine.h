@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "drift/engine.h"
+
+namespace drift::cuda {
+
+// What make_cuda_engine() decides by itself; tests decide otherwise.
+struct CudaOptions {
+  std::vector<int> devices;  // at least one; a device that is named twice is used by two threads
+  Precision precision = Precision::tf32;
+  std::size_t members_at_once = 0;       // on a device, at most; 0: as many as fit
+  std::size_t rows_of_a_device = 16384;  // points for which a further device is worth while
+};
+std::unique_ptr<Engine> make_engine_on(const CudaOptions& options);
+
+}  // namespace drift::cuda

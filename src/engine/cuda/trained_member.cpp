@@ -1,0 +1,54 @@
+#include "engine/cuda/trained_member.h"
+
+#include <algorithm>
+
+#include "engine/cuda/device.h"
+#include "engine/cuda/fused_passes.h"
+
+namespace drift::cuda {
+namespace {
+
+constexpr double kShareForMembers = 0.6;  // of the free memory. A pass takes 0.7 of what is left then, which is enough
+
+std::size_t size(int count) { return static_cast<std::size_t>(count); }
+
+// What a member has on the device besides the rows of a pass, in floats: arrays of Network, Trainer, FusedPasses and Muon.
+std::size_t floats_of(const Plan& plan, const Recipe& recipe, Wanted wanted, bool fused) {
+  std::size_t floats = plan.fixed_size + (wanted.variational ? 9 : 4) * plan.parameter_size;
+  for (const LayerPlan& layer : plan.layers) {
+    const std::size_t features = size(layer.features), outputs = size(layer.outputs);
+    if (layer.structured) floats += size(layer.hidden) * features;
+    if (fused) floats += 4 * (features + size(kFusedTile)) * size(kFusedWidth);
+    if (recipe.optimiser == Optimiser::muon) floats += 2 * features * outputs + 10 * std::min(features, outputs) * outputs;
+  }
+  return floats;
+}
+
+}  // namespace
+
+Wanted wanted_of(const TrainedMember& member) {
+  return {.backward = true,
+          .hyper = member.recipe->train_lengthscales || member.recipe->train_amplitudes,
+          .coordinates = false,
+          .dropout = member.recipe->dropout > 0.0,
+          .variational = !member.member->log_sd.empty()};
+}
+
+bool is_fused(const TrainedMember& member, Precision precision) {
+  return FusedPasses::fit(member.resolver->plan(), wanted_of(member), precision);
+}
+
+std::size_t members_at_once(std::span<const TrainedMember> members, std::size_t observations, std::uint64_t steps,
+                            Precision precision) {
+  const Plan& plan = members.front().resolver->plan();
+  const Recipe& recipe = *members.front().recipe;
+  const Wanted wanted = wanted_of(members.front());
+  const bool fused = is_fused(members.front(), precision);
+  const std::size_t row = fused ? FusedPasses::bytes_per_row(plan, 1, true) : Passes::bytes_per_row(plan, 1, wanted);
+  const std::size_t bytes = row * std::min({recipe.batch, observations, kMaxPassRows}) +
+                            sizeof(float) * (floats_of(plan, recipe, wanted, fused) + steps);
+  const auto budget = static_cast<std::size_t>(kShareForMembers * static_cast<double>(free_device_bytes()));
+  return std::clamp<std::size_t>(budget / bytes, 1, members.size());
+}
+
+}  // namespace drift::cuda
