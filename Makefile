@@ -2,6 +2,7 @@
 # the order. A build folder is configured once, and only then does tools/install-packages look for missing packages.
 
 PREFIX ?= /usr/local
+BUNDLE ?= build/bundle
 JOBS ?= $(shell nproc)
 
 # Sources that clang-format and clang-tidy look at; the latter leaves tests aside.
@@ -39,8 +40,8 @@ gpu-test: build/release/build.ninja
 
 # A folder to be carried to another machine: build/bundle/run drift ..., build/bundle/run test_cuda.
 bundle: build/release/build.ninja
-	@cmake --build --preset release --parallel $(JOBS) --target drift_command test_cuda
-	@tools/make-bundle build/release build/bundle
+	@cmake --build --preset release --parallel $(JOBS) --target bundle_programs
+	@tools/make-bundle build/release "$(BUNDLE)"
 
 asan tsan: %: build/%/build.ninja
 	@cmake --build --preset $@ --parallel $(JOBS)
@@ -65,7 +66,7 @@ help:
 	@echo "make test       build, then run every test"
 	@echo "make unit       build, then run the unit tests alone"
 	@echo "make gpu-test   build, then run the GPU engine's tests, on a machine with a GPU"
-	@echo "make bundle     a folder with drift, its GPU tests and libraries for another machine: build/bundle"
+	@echo "make bundle     a folder with drift, its GPU tests and libraries for another machine: BUNDLE (build/bundle)"
 	@echo "make asan       build with the address and undefined-behaviour sanitizers, then test"
 	@echo "make tsan       build with the thread sanitizer, then test"
 	@echo "make debug      build without optimisation, for a debugger: build/debug/drift"

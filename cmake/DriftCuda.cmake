@@ -1,8 +1,13 @@
 # The GPU engine: built wherever CUDA's compiler is found, whether or not there is a GPU; elsewhere no_cuda.cpp takes its place.
 # CUDA's runtime is linked statically and no other library of CUDA is used, so that what is built runs on machines without them.
+#
+# The bench alone looks for cuBLAS, when it runs, to measure the card's own product (card_product.cpp).
 option(DRIFT_CUDA "Build the GPU engine where nvcc is found" ON)
 set(DRIFT_CUDA_ARCHITECTURES "80;89;90a;90-virtual" CACHE STRING
     "What the GPU engine is compiled for: real architectures, and virtual ones for GPUs to come")
+
+add_custom_target(bundle_programs)  # what `make bundle` packs
+add_dependencies(bundle_programs drift_command)
 
 set(cuda_folder ${CMAKE_CURRENT_SOURCE_DIR}/src/engine/cuda)
 find_program(DRIFT_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDACXX PATHS /usr/local/cuda/bin /opt/cuda/bin)
@@ -53,6 +58,8 @@ if(DRIFT_TESTS)
   if(cuda_tests)
     add_executable(test_cuda ${cuda_tests})
     target_link_libraries(test_cuda PRIVATE drift_engine drift_flags GTest::gtest GTest::gtest_main GTest::gmock)
+    drift_find_libraries_beside(test_cuda)
+    add_dependencies(bundle_programs test_cuda)
     gtest_discover_tests(test_cuda TEST_PREFIX cuda. DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "unit;gpu")
   endif()
 endif()

@@ -39,3 +39,11 @@ function(drift_room name)
     gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
   endif()
 endfunction()
+
+# drift_find_libraries_beside(program): in a folder of bin/ and lib/ (tools/make-bundle) the program finds its libraries in lib/, and so
+# do they theirs, which takes an RPATH: a RUNPATH goes for the program's own needs alone. LD_LIBRARY_PATH would do it too, but GMT,
+# which drift starts, would inherit it and find libraries that are not its own.
+function(drift_find_libraries_beside program)
+  set_property(TARGET ${program} APPEND PROPERTY BUILD_RPATH "$ORIGIN/../lib")
+  target_link_options(${program} PRIVATE LINKER:--disable-new-dtags)
+endfunction()

@@ -21,6 +21,8 @@ namespace {
 
 constexpr double kMeanDegree = 200.0;    // of the spherical network's first layer
 constexpr std::size_t kGpuMembers = 10;  // the paper's ensemble
+constexpr std::size_t kPoints = 20000, kGpuPoints = 8000000;
+constexpr int kMatrixSize = 4096, kGpuMatrixSize = 8192;
 
 struct BenchOptions {
   bool json = false;
@@ -28,9 +30,9 @@ struct BenchOptions {
   int threads = 0;
   std::size_t members = 0;  // 0: as many as threads
   std::size_t observations = 1160000;
-  std::size_t batch = 1024;
+  std::size_t batch = 1024;  // observations a step; of prediction, points at a time, 0: 20,000, on a GPU 8 million
   double seconds = 5.0;
-  int matrix_size = 4096;
+  int matrix_size = 0;  // 0: 4096, on a GPU 8192
   std::string recipe = "paper";
   std::string frequencies = "structured";
   std::string backend = "cpu";
@@ -47,16 +49,21 @@ drift::NetworkSpec bench_spec(const BenchOptions& options) {
   return spec;
 }
 
+std::string statistic(const BenchOptions& options, const Measurement& m) {
+  if (m.steps) return fmt::format("median of {} differences of a long and a short call", m.steps->pairs);
+  return options.cuda() ? "total over the run, copies to the GPU and back counted" : "total over the run";
+}
+
 nlohmann::ordered_json common_json(const BenchOptions& options, const Measurement& m, const std::string& backend) {
   nlohmann::ordered_json json = {{"gflops", m.gflops}};
-  if (options.cuda()) {
-    json["precision"] = options.precision;
-  } else {
-    json.update({{"gemm_gflops", m.gemm_gflops},
-                 {"fraction_of_gemm", m.gflops / m.gemm_gflops},
-                 {"gemm_library", drift::gemm_library_name()},
-                 {"gemm_size", options.matrix_size}});
+  for (const char* key : {"gemm_gflops", "fraction_of_gemm", "gemm_library"}) json[key] = nullptr;
+  if (m.product) {
+    json.update({{"gemm_gflops", m.product->gflops},
+                 {"fraction_of_gemm", m.gflops / m.product->gflops},
+                 {"gemm_library", m.product->library}});
   }
+  json["gemm_size"] = options.matrix_size;
+  if (options.cuda()) json["precision"] = options.precision;
   json.update({{"backend", backend},
                {"network", options.spherical ? "spherical" : "paper"},
                {"frequencies", options.frequencies},
@@ -64,19 +71,20 @@ nlohmann::ordered_json common_json(const BenchOptions& options, const Measuremen
                {"members", options.members},
                {"batch", options.batch},
                {"recipe", options.recipe},
-               {"seconds", m.work_s},
-               {"statistic", "total over the run"},
+               {"seconds", m.seconds},
+               {"statistic", statistic(options, m)},
                {"peak_rss_mb", m.peak_rss_mib}});
   return json;
 }
 
 std::string common_text(const BenchOptions& options, const Measurement& m) {
-  const std::string beside = options.cuda()
-                                 ? fmt::format("factors in {}", options.precision)
-                                 : fmt::format("{:.0f} % of this machine's best product ({:.1f} GFLOP/s by {})",
-                                               100.0 * m.gflops / m.gemm_gflops, m.gemm_gflops, drift::gemm_library_name());
-  return fmt::format("  {:.1f} GFLOP/s of the dense method, {}\n  {:.0f} MiB of memory at most; total over {:.1f} s\n", m.gflops,
-                     beside, m.peak_rss_mib, m.work_s);
+  const std::string precision = options.cuda() ? fmt::format(" in {}", options.precision) : "";
+  const std::string beside =
+      m.product ? fmt::format("{:.0f} % of this {}'s best product{} ({:.1f} GFLOP/s by {})", 100.0 * m.gflops / m.product->gflops,
+                              options.cuda() ? "card" : "machine", precision, m.product->gflops, m.product->library)
+                : fmt::format("factors{}; no cuBLAS was found to measure the card's own product with", precision);
+  return fmt::format("  {:.1f} GFLOP/s of the dense method, {}\n  {:.0f} MiB of memory at most; {}, {:.1f} s\n", m.gflops, beside,
+                     m.peak_rss_mib, statistic(options, m), m.seconds);
 }
 
 std::string network_text(const BenchOptions& options, const drift::NetworkSpec& spec) {
@@ -112,7 +120,7 @@ double first_layer_ns(drift::Engine& engine, const BenchOptions& options, drift:
 
 void add_first_layers(drift::Engine& engine, const BenchOptions& options, const drift::NetworkSpec& spec,
                       nlohmann::ordered_json& json, std::string& text) {
-  if (!options.spherical) return;
+  if (!options.spherical || options.cuda()) return;  // one layer on a GPU would be copies above all
   const double sphere = first_layer_ns(engine, options, spec),
                plane = first_layer_ns(engine, options, drift::paper_spec(1.0, 1.0, 1.0));
   json["first_layer_sphere_ns"] = sphere;
@@ -132,15 +140,20 @@ void print_report(const BenchOptions& options, const nlohmann::ordered_json& jso
 void settle(BenchOptions& options) {
   if (options.threads == 0) options.threads = drift::default_threads();
   if (options.members == 0) options.members = options.cuda() ? kGpuMembers : static_cast<std::size_t>(options.threads);
+  if (options.batch == 0) options.batch = options.cuda() ? kGpuPoints : kPoints;
+  if (options.matrix_size == 0) options.matrix_size = options.cuda() ? kGpuMatrixSize : kMatrixSize;
 }
 
 std::unique_ptr<drift::Engine> make_engine(const BenchOptions& options) {
-  return drift::make_engine(drift::backend_named(options.backend),
-                            {.threads = options.threads, .precision = drift::precision_named(options.precision)});
+  return drift::make_engine(drift::backend_named(options.backend), {.threads = options.threads,
+                                                                    .precision = drift::precision_named(options.precision),
+                                                                    .gpus = 1});  // as the product beside it
 }
 
 MeasureOptions measure_options(const BenchOptions& options) {
-  return {options.threads, options.cuda() ? 0 : options.matrix_size, options.seconds};
+  MeasureOptions result = {options.threads, options.matrix_size, options.seconds, {}};
+  if (options.cuda()) result.card = drift::precision_named(options.precision);
+  return result;
 }
 
 void bench_train(BenchOptions options) {
@@ -150,18 +163,24 @@ void bench_train(BenchOptions options) {
   recipe.batch = options.batch;
   const auto engine = make_engine(options);
   const Measurement m = measure_training(*engine, measure_options(options), spec, recipe, options.members, options.observations);
-  const double rows_a_step = static_cast<double>(std::min(options.batch, options.observations) * options.members);
+  const double step_ms =
+      1e3 * static_cast<double>(std::min(options.batch, options.observations) * options.members) / m.rows_per_s;
 
   nlohmann::ordered_json json = {
-      {"bench", "train"}, {"member_samples_per_s", m.rows / m.work_s}, {"flops_per_member_sample", drift::training_flops(spec)}};
+      {"bench", "train"}, {"member_samples_per_s", m.rows_per_s}, {"flops_per_member_sample", drift::training_flops(spec)}};
   json.update(common_json(options, m, engine->name()));
   json["observations"] = options.observations;
-  json["step_ms"] = 1e3 * m.work_s * rows_a_step / m.rows;
+  json["step_ms"] = step_ms;
+  if (m.steps) json.update({{"copies_s", m.steps->copies_s}, {"steps_timed", m.steps->steps}, {"pairs", m.steps->pairs}});
   std::string text = fmt::format("{}, batch {}, {} recipe, {} observations\n", network_text(options, spec), options.batch,
                                  options.recipe, grouped(static_cast<double>(options.observations)));
-  text += fmt::format("  {} observations trained a second, all members together; {:.3g} ms a step\n", grouped(m.rows / m.work_s),
-                      1e3 * m.work_s * rows_a_step / m.rows) +
-          common_text(options, m);
+  text +=
+      fmt::format("  {} observations trained a second, all members together; {:.3g} ms a step\n", grouped(m.rows_per_s), step_ms);
+  if (m.steps) {
+    text += fmt::format("  not in it: {:.3g} s a call for copies of weights and observations to the GPU and back\n",
+                        m.steps->copies_s);
+  }
+  text += common_text(options, m);
   add_first_layers(*engine, options, spec, json, text);
   print_report(options, json, text);
 }
@@ -181,10 +200,10 @@ void bench_predict(BenchOptions options) {
   };
   const Measurement m = measure(measure_options(options), drift::prediction_flops(spec), work);
 
-  const double points = m.rows / m.work_s / static_cast<double>(options.members);
+  const double points = m.rows_per_s / static_cast<double>(options.members);
   nlohmann::ordered_json json = {{"bench", "predict"},
                                  {"points_per_s", points},
-                                 {"member_points_per_s", m.rows / m.work_s},
+                                 {"member_points_per_s", m.rows_per_s},
                                  {"flops_per_member_point", drift::prediction_flops(spec)}};
   json.update(common_json(options, m, engine->name()));
   std::string text =
@@ -207,16 +226,15 @@ std::shared_ptr<BenchOptions> add_common(CLI::App* verb) {
   add(verb, "--members", options->members, "N", "Networks in the ensemble; 0: as many as threads, ten on a GPU")
       ->check(whole_number(0, 10000));
   add(verb, "--threads", options->threads, "N", "0: one for each core")->check(whole_number(0, 4096));
-  add(verb, "--backend", options->backend, "NAME", "cpu, or cuda: a GPU, whose figures include copies to it and back")
-      ->check(CLI::IsMember({"cpu", "cuda"}).description(""));
+  add(verb, "--backend", options->backend, "NAME", "cpu, or cuda: a GPU")->check(CLI::IsMember({"cpu", "cuda"}).description(""));
   add(verb, "--precision", options->precision, "NAME", "Of matrix products on a GPU: float32, tf32 or bf16")
       ->check(CLI::IsMember({"float32", "tf32", "bf16"}).description(""));
   add(verb, "--frequencies", options->frequencies, "NAME",
       "Of the hidden layers: structured (fast transforms), orthogonal or independent (dense products)")
       ->check(CLI::IsMember({"structured", "orthogonal", "independent"}).description(""));
   add(verb, "--seconds", options->seconds, "S", "How long to measure, at least")->check(positive_number());
-  add(verb, "--matrix-size", options->matrix_size, "N", "Of the machine's own product, rows and columns")
-      ->check(whole_number(16, 32768));
+  add(verb, "--matrix-size", options->matrix_size, "N", "Of the machine's own product, rows and columns; 0: 4096, on a GPU 8192")
+      ->check(whole_number(0, 32768));
   return options;
 }
 
@@ -237,8 +255,9 @@ void add_bench(CLI::App& app) {
 
   CLI::App* predict = bench->add_subcommand("predict", "Prediction by an ensemble of the same network");
   const auto predicting = add_common(predict);
-  predicting->batch = 20000;
-  add(predict, "--points", predicting->batch, "N", "Predicted at a time")->check(whole_number(1, many));
+  predicting->batch = 0;
+  add(predict, "--points", predicting->batch, "N", "Predicted at a time; 0: 20,000, on a GPU 8 million")
+      ->check(whole_number(0, many));
   predict->callback([predicting] { bench_predict(*predicting); });
 
   add_bench_baselines(*bench);

@@ -226,19 +226,20 @@ class Baselines {
       recipe.rate = 1e-5;  // values are random: nothing is to be learnt, nothing must diverge
       const auto engine = drift::make_cpu_engine({.threads = options_.threads});
       const auto members = static_cast<std::size_t>(options_.threads);
-      const Measurement m =
-          measure_training(*engine, {options_.threads, options_.matrix_size, options_.seconds}, spec, recipe, members, 100000);
-      gemm_ = std::max(gemm_, m.gemm_gflops);
+      const Measurement m = measure_training(*engine, {options_.threads, options_.matrix_size, options_.seconds, {}}, spec,
+                                             recipe, members, 100000);
+      const double product = m.product->gflops;
+      gemm_ = std::max(gemm_, product);
       json_[name] = {{"layers", dense.layers},
                      {"width", dense.width},
                      {"members", members},
                      {"batch", recipe.batch},
-                     {"member_samples_per_s", m.rows / m.work_s},
+                     {"member_samples_per_s", m.rows_per_s},
                      {"gflops", m.gflops},
-                     {"gemm_gflops", m.gemm_gflops},
-                     {"fraction_of_gemm", m.gflops / m.gemm_gflops}};
+                     {"gemm_gflops", product},
+                     {"fraction_of_gemm", m.gflops / product}};
       text_ += fmt::format("{}, {} layers of {}: {} observations trained a second, {:.0f} % of the product's speed\n", name,
-                           dense.layers, dense.width, grouped(m.rows / m.work_s), 100.0 * m.gflops / m.gemm_gflops);
+                           dense.layers, dense.width, grouped(m.rows_per_s), 100.0 * m.gflops / product);
     }
   }
 

@@ -14,6 +14,22 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+std::optional<drift::ProductSpeed> own_product(const MeasureOptions& options) {
+  if (options.card) return drift::card_product(*options.card, options.matrix_size);
+  return drift::ProductSpeed{drift::gemm_gflops(options.threads, options.matrix_size), drift::gemm_library_name()};
+}
+
+// Product, work, product: the better of the two products stands beside the work, which fills in its part of the measurement.
+Measurement beside_product(const MeasureOptions& options, const std::function<void(Measurement&)>& work) {
+  Measurement result = {};
+  result.peak_rss_mib = drift::peak_rss_mib();
+  result.product = own_product(options);
+  work(result);
+  const auto again = own_product(options);
+  if (result.product && again) result.product->gflops = std::max(result.product->gflops, again->gflops);
+  return result;
+}
+
 }  // namespace
 
 RandomData::RandomData(const drift::NetworkSpec& spec, std::size_t count)
@@ -52,16 +68,12 @@ Total repeat_for(double seconds, const std::function<double(std::size_t amount)>
 
 Measurement measure(const MeasureOptions& options, double flops_per_row, const std::function<double(std::size_t amount)>& work) {
   work(2);
-  Measurement result = {};
-  result.peak_rss_mib = drift::peak_rss_mib();
-  const auto product = [&] { return options.matrix_size > 0 ? drift::gemm_gflops(options.threads, options.matrix_size) : 0.0; };
-  result.gemm_gflops = product();
-  const Total total = repeat_for(options.seconds, work);
-  result.gemm_gflops = std::max(result.gemm_gflops, product());
-  result.work_s = total.seconds;
-  result.rows = total.done;
-  result.gflops = total.done * flops_per_row / total.seconds * 1e-9;
-  return result;
+  return beside_product(options, [&](Measurement& result) {
+    const Total total = repeat_for(options.seconds, work);
+    result.rows_per_s = total.done / total.seconds;
+    result.gflops = result.rows_per_s * flops_per_row * 1e-9;
+    result.seconds = total.seconds;
+  });
 }
 
 Measurement measure_training(drift::Engine& engine, const MeasureOptions& options, const drift::NetworkSpec& spec,
@@ -73,9 +85,25 @@ Measurement measure_training(drift::Engine& engine, const MeasureOptions& option
   drift::TrainingState state;
   std::uint64_t until = 0;
   const auto rows_a_step = static_cast<double>(std::min(recipe.batch, observations) * members);
-  return measure(options, drift::training_flops(spec), [&](std::size_t steps) {
+  const auto train = [&](std::size_t steps) {
     until += steps;
     engine.advance(ensemble, state, set, recipe, until, {});
-    return static_cast<double>(steps) * rows_a_step;
+  };
+  if (!options.card) {
+    return measure(options, drift::training_flops(spec), [&](std::size_t steps) {
+      train(steps);
+      return static_cast<double>(steps) * rows_a_step;
+    });
+  }
+  train(2);
+  return beside_product(options, [&](Measurement& result) {
+    result.steps = drift::time_steps(options.seconds, [&](std::size_t steps) {
+      const Clock::time_point start = Clock::now();
+      train(steps);
+      return seconds_since(start);
+    });
+    result.rows_per_s = rows_a_step / result.steps->step_s;
+    result.gflops = result.rows_per_s * drift::training_flops(spec) * 1e-9;
+    result.seconds = result.steps->seconds;
   });
 }

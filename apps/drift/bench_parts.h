@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
+#include "drift/bench.h"
 #include "drift/engine.h"
 #include "drift/matrix_view.h"
 #include "drift/network_spec.h"
@@ -15,17 +17,19 @@
 using drift::MatrixView;
 
 struct Measurement {
-  double work_s;  // time of the work counted
-  double rows;    // observations or points times members in that time
+  double rows_per_s;  // observations or points, times members
   double gflops;
-  double gemm_gflops;
-  double peak_rss_mib;
+  double seconds;                              // measured
+  double peak_rss_mib;                         // of the work, before the machine's own product
+  std::optional<drift::ProductSpeed> product;  // the machine's own; empty where nothing is there to do it
+  std::optional<drift::StepTiming> steps;      // where they were told from a call's copies; else it is the total over the run
 };
 
 struct MeasureOptions {
   int threads;
-  int matrix_size;  // of the machine's own product; 0: it is not measured
-  double seconds;   // how long to measure, at least
+  int matrix_size;                       // of the machine's own product
+  double seconds;                        // how long to measure, at least
+  std::optional<drift::Precision> card;  // a GPU is measured, in this precision; empty: the CPU
 };
 
 // Random coordinates and values: speed does not depend on them. Coordinates of the sphere are unit vectors.
@@ -46,10 +50,12 @@ struct Total {
 };
 Total repeat_for(double seconds, const std::function<double(std::size_t amount)>& work);
 
-// Warm-up first, so that the memory the work takes is known before the large matrices take theirs.
+// work(amount) beside the machine's own product: the total over the run. Warm-up first, so that the memory the work takes is
+// known before the large matrices take theirs.
 Measurement measure(const MeasureOptions& options, double flops_per_row, const std::function<double(std::size_t amount)>& work);
 
-// Training of an ensemble of this spec on random observations.
+// Training of an ensemble of this spec on random observations. On a GPU, where every call copies weights and observations there
+// and back, steps alone.
 Measurement measure_training(drift::Engine& engine, const MeasureOptions& options, const drift::NetworkSpec& spec,
                              drift::Recipe recipe, std::size_t members, std::size_t observations);
 

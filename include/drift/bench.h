@@ -1,5 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "drift/engine.h"
 #include "drift/network_spec.h"
 
 namespace drift {
@@ -20,6 +27,27 @@ double gemm_gflops(int threads, int size = 4096);
 
 // What does those products: "oneDNN 2.6.3" or the like.
 const char* gemm_library_name();
+
+// The GPU's own speed: the best of a few products of two square matrices of `size`, in 10^9 operations a second, by cuBLAS, which
+// is loaded when this is called and by nothing else. Its factors are float32, rounded to tf32 or bf16 where such is the
+// precision. Empty where the machine has no cuBLAS, or drift no CUDA.
+struct ProductSpeed {
+  double gflops;
+  std::string library;  // "cuBLAS 13.0.2" or the like
+};
+std::optional<ProductSpeed> card_product(Precision precision, int size = 8192);
+
+// What a step takes where every call takes time of its own besides its steps: on a GPU copies, there and back. From pairs of
+// calls, one of few steps and one of many more, half a second of them at least: the difference of their times is the steps'.
+struct StepTiming {
+  double step_s;        // median over the pairs
+  double copies_s;      // what a call takes besides its steps, median over the pairs
+  std::size_t pairs;    // five or more
+  std::uint64_t steps;  // in those pairs
+  double seconds;       // that they took
+};
+// call(n) does n steps and returns the seconds that it took. Pairs until `seconds` have passed.
+StepTiming time_steps(double seconds, const std::function<double(std::size_t steps)>& call);
 
 // Most memory this process has held at once so far, in MiB (2^20 bytes).
 double peak_rss_mib();

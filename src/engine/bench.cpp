@@ -32,6 +32,18 @@ LayerWork work_of(const LayerPlan& layer) {
   return {.frequencies = hidden + coordinates, .hidden = hidden, .bottleneck = features * layer.outputs};
 }
 
+constexpr std::size_t kFewSteps = 8;
+constexpr std::size_t kLeastPairs = 5;
+constexpr double kLongCallSeconds = 0.5;  // of steps: long enough to drown what else a machine does
+constexpr double kGrowth = 10.0;          // of a call that was too short, at most
+
+// The upper one of the two in the middle where their number is even.
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 double head_work(const Plan& plan) { return plan.has_head ? static_cast<double>(plan.head_inputs) * plan.spec.outputs : 0.0; }
 
 }  // namespace
@@ -68,6 +80,29 @@ double gemm_gflops(int threads, int size) {
     best_s = std::min(best_s, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   return 2.0 * std::pow(size, 3) / best_s * 1e-9;
+}
+
+StepTiming time_steps(double seconds, const std::function<double(std::size_t steps)>& call) {
+  call(kFewSteps);  // warms up
+  std::size_t more = 4 * kFewSteps;
+  std::vector<double> step_s, copies_s;
+  StepTiming result = {};
+  while (result.seconds < seconds || result.pairs < kLeastPairs) {
+    const double few = call(kFewSteps), many = call(kFewSteps + more), difference = many - few;
+    if (difference < kLongCallSeconds) {  // such a pair is not counted
+      const double factor = 1.2 * kLongCallSeconds / std::max(difference, 1.2 * kLongCallSeconds / kGrowth);
+      more = static_cast<std::size_t>(std::ceil(factor * static_cast<double>(more)));
+      continue;
+    }
+    step_s.push_back(difference / static_cast<double>(more));
+    copies_s.push_back(few - static_cast<double>(kFewSteps) * step_s.back());
+    ++result.pairs;
+    result.steps += 2 * kFewSteps + more;
+    result.seconds += few + many;
+  }
+  result.step_s = median(step_s);
+  result.copies_s = median(copies_s);
+  return result;
 }
 
 const char* gemm_library_name() { return cpu::gemm_library(); }

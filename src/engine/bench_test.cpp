@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "drift/error.h"
@@ -45,6 +46,46 @@ TEST(PeakMemory, GrowsByWhatIsTouched) {
   std::vector<char> block(400 << 20, 1);
   EXPECT_EQ(block[block.size() / 2], 1);
   EXPECT_GE(peak_rss_mib(), before + 100.0);
+}
+
+// A machine whose clock is made up: a call takes 0.06 s besides its steps of 0.35 ms, and every fifth one is held up.
+class MadeUpCalls {
+ public:
+  static constexpr double kStep = 0.35e-3, kCopies = 0.06;
+
+  double operator()(std::size_t steps) {
+    longest_ = std::max(longest_, steps);
+    all_steps_ += static_cast<double>(steps);
+    const double held_up = ++calls_ % 5 == 0 ? 0.3 : 0.0;
+    const double taken = kCopies + kStep * static_cast<double>(steps) + held_up;
+    all_seconds_ += taken;
+    return taken;
+  }
+
+  std::size_t longest() const { return longest_; }
+  double mean_step() const { return all_seconds_ / all_steps_; }
+
+ private:
+  int calls_ = 0;
+  std::size_t longest_ = 0;
+  double all_steps_ = 0.0, all_seconds_ = 0.0;
+};
+
+TEST(StepTiming, TellsStepsFromWhatACallTakesBesides) {
+  MadeUpCalls calls;
+  const StepTiming timing = time_steps(20.0, [&](std::size_t steps) { return calls(steps); });
+  EXPECT_NEAR(timing.step_s, MadeUpCalls::kStep, 1e-9);
+  EXPECT_NEAR(timing.copies_s, MadeUpCalls::kCopies, 1e-9);
+  EXPECT_GE(timing.seconds, 20.0);
+  EXPECT_GT(calls.mean_step(), 1.2 * MadeUpCalls::kStep) << "else this machine would deceive nobody";
+}
+
+TEST(StepTiming, TakesFivePairsAndHalfASecondOfStepsHoweverLittleIsAskedFor) {
+  MadeUpCalls calls;
+  const StepTiming timing = time_steps(1e-3, [&](std::size_t steps) { return calls(steps); });
+  EXPECT_EQ(timing.pairs, 5u);
+  EXPECT_GE(MadeUpCalls::kStep * static_cast<double>(calls.longest()), 0.5);
+  EXPECT_GT(timing.steps, 5 * calls.longest() / 2);
 }
 
 TEST(GemmSpeed, IsMeasuredAndNamed) {

@@ -1,5 +1,6 @@
 // Built in the CUDA engine's place where there is no CUDA.
 
+#include "drift/bench.h"
 #include "drift/engine.h"
 #include "drift/error.h"
 
@@ -7,8 +8,10 @@ namespace drift {
 
 std::unique_ptr<Engine> make_cuda_engine(const EngineOptions&) {
   throw Error(
-      "this drift was built without CUDA and cannot use a GPU: choose the cpu engine, or build drift where CUDA is installed");
+      "this drift was built without CUDA and cannot use a GPU: choose --backend cpu, or build drift where CUDA is installed");
 }
+
+std::optional<ProductSpeed> card_product(Precision, int) { return std::nullopt; }
 
 std::string why_no_cuda() { return "this drift was built without CUDA"; }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "drift/engine.h"
 #include "run_command.h"
 
 namespace {
@@ -33,6 +34,8 @@ TEST(BenchTrain, ReportsRateAndOperationsOfThePapersNetwork) {
   EXPECT_EQ(report["members"], 2) << "as many as threads unless told";
   EXPECT_EQ(report["batch"], 64);
   EXPECT_EQ(report["recipe"], "paper");
+  EXPECT_EQ(report["statistic"], "total over the run");
+  EXPECT_FALSE(report.contains("copies_s")) << "there are none";
   EXPECT_NEAR(report["flops_per_member_sample"].get<double>(), 4.9e6, 0.05e6);
   EXPECT_NEAR(report["gflops"].get<double>(),
               report["member_samples_per_s"].get<double>() * report["flops_per_member_sample"].get<double>() * 1e-9,
@@ -65,6 +68,39 @@ TEST(BenchPredict, ReportsPointsAndPointsTimesMembers) {
   expect_common_keys(report);
   EXPECT_NEAR(report["member_points_per_s"].get<double>(), 3.0 * report["points_per_s"].get<double>(),
               1e-6 * report["member_points_per_s"].get<double>());
+}
+
+// Figures of a GPU: whose product stands beside them, and what of the copies is in them, must be plain.
+TEST(BenchOnAGpu, TellsStepsFromCopiesAndNamesWhatMeasuredTheCard) {
+  if (const std::string why = drift::why_no_cuda(); !why.empty()) GTEST_SKIP() << "no GPU: " << why;
+  const nlohmann::json train = report_of("bench train --backend cuda --observations 20000 --members 2");
+  const nlohmann::json predict = report_of("bench predict --backend cuda --points 20000 --members 2");
+  for (const char* key : {"step_ms", "copies_s", "steps_timed", "pairs"}) {
+    ASSERT_TRUE(train.contains(key)) << key;
+    EXPECT_GT(train[key].get<double>(), 0.0) << key;
+  }
+  EXPECT_GE(train["pairs"], 5);
+  EXPECT_NEAR(train["member_samples_per_s"].get<double>(), 2048e3 / train["step_ms"].get<double>(),
+              1e-6 * train["member_samples_per_s"].get<double>());
+  EXPECT_TRUE(contains(predict["statistic"], "copies to the GPU and back counted"));
+  for (const nlohmann::json& report : {train, predict}) {
+    EXPECT_EQ(report["backend"], "cuda");
+    EXPECT_EQ(report["precision"], "tf32");
+    for (const char* key : {"gemm_gflops", "fraction_of_gemm", "gemm_library"}) {
+      ASSERT_TRUE(report.contains(key)) << key;
+      EXPECT_EQ(report[key].is_null(), report["gemm_library"].is_null()) << key;
+    }
+    if (report["gemm_library"].is_null()) continue;
+    EXPECT_NEAR(report["fraction_of_gemm"].get<double>(), report["gflops"].get<double>() / report["gemm_gflops"].get<double>(),
+                1e-9);
+  }
+}
+
+TEST(BenchOnAGpu, SaysThatThereIsNone) {
+  if (drift::why_no_cuda().empty()) GTEST_SKIP() << "there is one";
+  const FinishedRun run = run_command("bench train --backend cuda");
+  EXPECT_EQ(run.status, 1);
+  EXPECT_TRUE(contains(run.err, "GPU")) << run.err;
 }
 
 TEST(BenchBaselines, ReportsEachPartBesideTheMachine) {
