@@ -101,8 +101,8 @@ std::string heading(const Comparison& comparison, bool of_truth) {
 std::string calibration_words(const std::string& calibrate) {
   if (calibrate == "none")
     return "The spread is each method's own; noise is its own where it knows it, else estimated on the first half.";
-  if (calibrate == "scale") return "The first half settles every method's noise and a factor on its spread, by the least CRPS.";
-  return "The first half settles every method's noise, a factor on its spread (least CRPS) and conformal intervals.";
+  if (calibrate == "scale") return "The first half settles every method's noise and a factor on its spread.";
+  return "The first half settles every method's noise, a factor on its spread and conformal intervals.";
 }
 
 // What the numbers mean, a sentence each.
