@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,7 @@ struct Case {
   bool weighted = false;
   bool variational = false;
 };
+inline void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }  // the name that GoogleTest asks for
 
 inline NetworkSpec small(Space space, int spatial, int temporal, int joint) {
   NetworkSpec spec = default_spec(space, space == Space::plane ? 2 : 3, temporal > 0);
