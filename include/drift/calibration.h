@@ -27,9 +27,18 @@ struct Neighbours {
 double spread_scale_of_neighbours(std::span<const double> residual, std::span<const double> sd_epistemic,
                                   std::span<const double> sd_total, std::span<const Neighbours> pairs);
 
-// The noise of single observations by how neighbours differ: the nugget of their variogram, that is, half the variance of
-// differences, led back to distance zero. Robust against outliers. What varies between neighbours counts as noise.
-double nugget_sd(std::span<const double> value, std::span<const Neighbours> pairs);
+// An observation between two others, on opposite sides of it and about as far away.
+struct Between {
+  std::size_t middle = 0;
+  std::size_t one = 0;
+  std::size_t other = 0;
+  double distance = 0.0;  // from the middle, mean of the two
+};
+
+// The noise of single observations by how much they differ from their neighbours, and from the mean of two beside them: the
+// nugget, as geostatisticians call it, led back to distance zero. Robust against outliers. What varies between neighbours counts
+// as noise; 0: too little to tell.
+double nugget_sd(std::span<const double> value, std::span<const Neighbours> pairs, std::span<const Between> triples);
 
 // sqrt((scale sd_epistemic)^2 + noise_sd^2), with a scale from above.
 double total_sd(double sd_epistemic, double noise_sd, double scale = 1.0);

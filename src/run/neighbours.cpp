@@ -43,6 +43,24 @@ std::vector<Neighbours> nearest_pairs(const Domain& domain, const NetworkSpec& s
   return pairs;
 }
 
+std::vector<Between> nearest_triples(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
+                                     std::span<const std::size_t> rows, std::span<const Neighbours> pairs) {
+  constexpr double kOff = 0.3;  // of the distance between the two, that the middle may lie from half way
+  const Eigen::MatrixXd points = scaled_points(domain, spec, observations, rows);
+  const auto point = [&](std::size_t i) { return points.col(static_cast<Eigen::Index>(i)); };
+  std::vector<Between> triples;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    for (std::size_t j = i + 1; j < pairs.size() && pairs[j].first == pairs[i].first; ++j) {
+      const std::size_t middle = pairs[i].first, one = pairs[i].second, other = pairs[j].second;
+      const double off = (point(one) + point(other) - 2.0 * point(middle)).norm();
+      if (off <= kOff * (point(one) - point(other)).norm()) {
+        triples.push_back({middle, one, other, 0.5 * (pairs[i].distance + pairs[j].distance)});
+      }
+    }
+  }
+  return triples;
+}
+
 double gap_between_tracks(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows) {
   const TrainingRows engine = training_rows(domain, observations, rows, false);
   const gp::NeighbourTree tree(Eigen::Map<const Eigen::MatrixXf>(engine.coordinates.data(),

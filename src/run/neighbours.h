@@ -15,6 +15,10 @@ namespace drift {
 std::vector<Neighbours> nearest_pairs(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
                                       std::span<const std::size_t> rows);
 
+// Of these, rows that lie between two of their nearest.
+std::vector<Between> nearest_triples(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
+                                     std::span<const std::size_t> rows, std::span<const Neighbours> pairs);
+
 // Mean distance in space from an observation to the nearest one of another track (without tracks: to the nearest other one), in
 // the engine's units.
 double gap_between_tracks(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows);

@@ -233,9 +233,14 @@ class Planner {
     const std::vector<std::size_t> rows = some_runs(plan_.split.training);
     std::vector<double> value;
     for (const std::size_t row : rows) value.push_back(observations_.value[row]);
-    plan_.nugget_sd = nugget_sd(value, nearest_pairs(plan_.domain, plan_.spec, observations_, rows));
+    const std::vector<Neighbours> pairs = nearest_pairs(plan_.domain, plan_.spec, observations_, rows);
+    plan_.nugget_sd = nugget_sd(value, pairs, nearest_triples(plan_.domain, plan_.spec, observations_, rows, pairs));
     if (by_paper()) return paper_recipe().noise_sd;
-    note("Noise: about {:.2g}, by how neighbouring observations differ; training is held back accordingly.", plan_.nugget_sd);
+    if (plan_.nugget_sd > 0.0) {
+      note("Noise: about {:.2g}, by how neighbouring observations differ; training is held back accordingly.", plan_.nugget_sd);
+    } else {
+      note("Noise: too little to tell from how neighbouring observations differ.");
+    }
     return std::clamp(plan_.nugget_sd / plan_.domain.value.sd, default_recipe().noise_sd, kMostNoise);
   }
 

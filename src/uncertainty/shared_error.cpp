@@ -13,8 +13,10 @@
 // Outliers are cut at three standard deviations. Where the noise drowns all, q is uncertain, and the spread is left as it came:
 // an ensemble's own spread is the best guess then.
 //
-// The values themselves have a nugget too: half the mean square of their differences is noise^2 + slope d at short distances. (Of
-// a smooth field it grows as d^2; then too little noise is left, and none where the observations are far apart.)
+// The values themselves show the noise too. Half the mean square of differences between neighbours (the variogram) is noise^2 and
+// something that grows with their distance; so is that of differences from the mean of two neighbours on either side, over 1.5
+// (Gasser, Sroka & Jennen-Steinmetz 1986), where the field's slope cancels. A line leads both back to distance zero, right
+// for rough fields and too far down for smooth ones: the larger of the two is nearer to the noise.
 
 #include <algorithm>
 #include <cmath>
@@ -58,38 +60,47 @@ double decay(const Estimate& near, const Estimate& far) {
   return std::clamp(std::pow(near.value / far.value, near.distance / (far.distance - near.distance)), 1.0, kMostDecay);
 }
 
-std::vector<Neighbours> by_distance(std::span<const Neighbours> pairs) {
-  std::vector<Neighbours> sorted(pairs.begin(), pairs.end());
+template <class Place>
+std::vector<Place> by_distance(std::span<const Place> places) {
+  std::vector<Place> sorted(places.begin(), places.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.distance < b.distance; });
   return sorted;
 }
 
-// Half the variance of differences, from their median size, and the mean distance.
-Estimate semivariance(std::span<const Neighbours> pairs, std::span<const double> value) {
+// Of the noise, from the median difference, which has `noises` of it, and the mean distance.
+Estimate noise_variance(std::span<const Between> triples, std::span<const double> value, double noises) {
   constexpr double kSdOverMedian = 1.4826;  // of |difference|, for Gaussian ones
   Estimate out;
   std::vector<double> sizes;
-  for (const Neighbours& pair : pairs) {
-    sizes.push_back(std::abs(value[pair.first] - value[pair.second]));
-    out.distance += pair.distance / static_cast<double>(pairs.size());
+  for (const Between& triple : triples) {
+    sizes.push_back(std::abs(value[triple.middle] - 0.5 * (value[triple.one] + value[triple.other])));
+    out.distance += triple.distance / static_cast<double>(triples.size());
   }
   const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
   std::nth_element(sizes.begin(), middle, sizes.end());
   const double sd = kSdOverMedian * *middle;
-  out.value = 0.5 * sd * sd;
+  out.value = sd * sd / noises;
   return out;
+}
+
+// At distance zero, by a line through the nearer and the farther half.
+double led_back(std::span<const Between> triples, std::span<const double> value, double noises) {
+  if (triples.size() < 2) return 0.0;
+  const std::vector<Between> sorted = by_distance(triples);
+  const std::span<const Between> all(sorted);
+  const Estimate near = noise_variance(all.first(all.size() / 2), value, noises),
+                 far = noise_variance(all.subspan(all.size() / 2), value, noises);
+  const double apart = far.distance - near.distance;
+  const double slope = apart > 0.0 ? std::max(0.0, far.value - near.value) / apart : 0.0;
+  return std::max(0.0, near.value - slope * near.distance);
 }
 
 }  // namespace
 
-double nugget_sd(std::span<const double> value, std::span<const Neighbours> pairs) {
-  if (pairs.size() < 2) return 0.0;
-  const std::vector<Neighbours> sorted = by_distance(pairs);
-  const std::span<const Neighbours> all(sorted);
-  const Estimate near = semivariance(all.first(all.size() / 2), value), far = semivariance(all.subspan(all.size() / 2), value);
-  const double apart = far.distance - near.distance;
-  const double slope = apart > 0.0 ? std::max(0.0, far.value - near.value) / apart : 0.0;
-  return std::sqrt(std::max(0.0, near.value - slope * near.distance));
+double nugget_sd(std::span<const double> value, std::span<const Neighbours> pairs, std::span<const Between> triples) {
+  std::vector<Between> differences;
+  for (const Neighbours& pair : pairs) differences.push_back({pair.first, pair.second, pair.second, pair.distance});
+  return std::sqrt(std::max(led_back(differences, value, 2.0), led_back(triples, value, 1.5)));
 }
 
 double spread_scale_of_neighbours(std::span<const double> residual, std::span<const double> sd_epistemic,

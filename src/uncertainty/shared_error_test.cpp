@@ -15,6 +15,7 @@ namespace {
 struct Residuals {
   std::vector<double> residual, sd_epistemic, sd_total, error;
   std::vector<Neighbours> pairs;
+  std::vector<Between> triples;
 };
 
 Residuals make(double scale, double noise, double outliers, std::size_t n = 20000) {
@@ -33,6 +34,7 @@ Residuals make(double scale, double noise, double outliers, std::size_t n = 2000
     out.sd_total.push_back(std::hypot(scale * spread, noise));
     for (const std::size_t lag : {1, 2}) {
       if (i % kTrack >= lag) out.pairs.push_back({i - lag, i, static_cast<double>(lag)});
+      if (i % kTrack >= 2 * lag) out.triples.push_back({i - lag, i - 2 * lag, i, static_cast<double>(lag)});
     }
   }
   return out;
@@ -76,7 +78,7 @@ TEST(Nugget, IsTheNoise) {
     for (std::size_t i = 0; i < r.residual.size(); ++i) {
       value.push_back(r.residual[i] - r.error[i] + std::cos(0.02 * static_cast<double>(i)));
     }
-    EXPECT_NEAR(nugget_sd(value, r.pairs), noise, 0.1 * noise);
+    EXPECT_NEAR(nugget_sd(value, r.pairs, r.triples), noise, 0.05 * noise);
   }
 }
 
@@ -84,17 +86,17 @@ TEST(Nugget, CountsOutliersLittle) {
   const Residuals r = make(1.0, 0.1, 0.05);
   std::vector<double> noise;
   for (std::size_t i = 0; i < r.residual.size(); ++i) noise.push_back(r.residual[i] - r.error[i]);
-  EXPECT_NEAR(nugget_sd(noise, r.pairs), 0.1, 0.015);
+  EXPECT_NEAR(nugget_sd(noise, r.pairs, r.triples), 0.1, 0.015);
 }
 
 TEST(Nugget, IsNextToNothingForAFieldWithoutNoise) {
   const Residuals r = make(1.0, 0.0, 0.0);
   std::vector<double> smooth;
   for (std::size_t i = 0; i < r.residual.size(); ++i) smooth.push_back(std::cos(0.02 * static_cast<double>(i)));
-  EXPECT_LT(nugget_sd(smooth, r.pairs), 1e-3);
+  EXPECT_LT(nugget_sd(smooth, r.pairs, r.triples), 1e-3);
   // A rough field is told from noise by the growth of its differences.
-  EXPECT_LT(nugget_sd(r.error, r.pairs), 0.04);
-  EXPECT_EQ(nugget_sd(smooth, {}), 0.0);
+  EXPECT_LT(nugget_sd(r.error, r.pairs, r.triples), 0.04);
+  EXPECT_EQ(nugget_sd(smooth, {}, {}), 0.0);
 }
 
 }  // namespace
