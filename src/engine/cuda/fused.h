@@ -32,6 +32,7 @@ inline constexpr int kFusedRows = 64;         // of a block
 inline constexpr int kTileFloats = 64 * 128;  // of a tile's image, and of a fragment block
 inline constexpr int kMaxFusedCoordinates = 3;
 inline constexpr int kMaxFusedLayers = 12;
+inline constexpr int kMaxFolded = 2;  // layers that feed the head
 
 // How a layer's work, `tiles` tiles for each of `pairs` pairs of row blocks, is divided among `blocks` blocks of threads: first
 // whole pairs, one for each block in each of `rounds` rounds, so that neighbours read the same weights at the same time; what is
@@ -42,12 +43,31 @@ struct Division {
   int pairs, tiles, blocks, rounds, tail;
 };
 
-// Partial sums of fragment blocks, [parts, members, row blocks, kTileFloats], times a factor of the member.
+// A number of the member: constant * first * second, of which either may be none (data is nullptr).
+struct MemberFactor {
+  ConstMatrices first = {}, second = {};
+  float constant = 1;
+};
+
+// Partial sums of fragment blocks, [parts, members, row blocks, kTileFloats], times a factor.
 struct Fragments {
-  float* data;
-  Division division;               // blocks is 0: one part
-  ConstMatrices factor1, factor2;  // numbers of the member; none: data is nullptr
-  float constant;
+  float* data = nullptr;
+  Division division = {};  // blocks is 0: one part
+  MemberFactor factor = {};
+};
+
+// The layers that feed the head (or are the network's last) and the head are all linear in their features, and the network has
+// one output: y = sum over these layers of factor feature . q, with q = Theta . o, o the layer's part of the head. So the product
+// with Theta, the largest of a layer, is never made there, and with s = dL / dy
+//   g = feature^T s,   dL / d Theta = factor g o^T,   dL / d o = factor Theta^T g,   dL / d feature = factor s q^T.
+// These layers are folded (fused_fold.cu). Where there is no head Theta is a column, and q is Theta itself.
+struct Folded {
+  const float* q = nullptr;  // [members, tiles, 64], zeros beyond the features
+  // Forward: feature . q of the rows, [parts, members, row blocks * 64].
+  float* row_sums = nullptr;
+  // Backward: s, [members, capacity], 0 in rows that only fill up.
+  const float* slopes = nullptr;
+  std::size_t capacity = 0;
 };
 
 struct FusedForward {
@@ -59,9 +79,10 @@ struct FusedForward {
   const float* coefficients;  // [members, tiles, (coordinate_count + 1), 64]: phases, then frequencies
   const float* frequencies;   // rows image of W^T [features, 128]
   const uint4* added;         // halves in the phases' places, added to the cosines; or nullptr. Then no coordinates
-  const float* bottleneck;    // columns image of Theta [features, 128]
+  const float* bottleneck;    // columns image of Theta [features, 128]; nullptr: folded
   float* output;              // fragments: (cos + added) . Theta
-  uint4* phases;              // [members, row blocks, tiles, 512], or nullptr: not kept
+  Folded folded;
+  uint4* phases;  // [members, row blocks, tiles, 512], or nullptr: not kept
 };
 void fused_forward(const FusedForward& f, cudaStream_t stream);
 
@@ -70,7 +91,8 @@ struct FusedBackward {
   int members, row_blocks;
   Division division;
   Fragments output_gradient;
-  const float* bottleneck;   // rows image
+  const float* bottleneck;   // rows image; nullptr: folded
+  Folded folded;             // d_output . Theta^T is s q^T
   const float* frequencies;  // columns image of W^T
   const uint4* phases;
   float* input_gradient;  // fragments
@@ -117,7 +139,7 @@ struct FusedWeightGradient {
     const uint4* phases;           // nullptr: `added` alone
     const uint4* added;            // halves in the phases' places, added to the cosines; or nullptr
     const float* output_gradient;  // transposed images: [members, row blocks, kTileFloats]
-    ConstMatrices factor1, factor2;
+    MemberFactor factor;
     float* gradient;  // of the first member
     int features;
     // With Adam:
@@ -148,12 +170,25 @@ void make_images(const MakeImages& m, cudaStream_t stream);
 void make_coefficients(int members, int features, int tiles, int coordinates, const ConstMatrices& phases,
                        const ConstMatrices& frequencies, float* coefficients, cudaStream_t stream);
 
-// The linear head over two fragment inputs, and the loss. One output.
+// q = Theta . o of a folded layer.
+struct Fold {
+  int members, features, tiles;
+  ConstMatrices bottleneck;  // [features, width]
+  ConstMatrices head;        // [width]; none: width is 1
+  float* q;
+};
+void fold(const Fold& f, cudaStream_t stream);
+
+// The outputs, summed over the folded layers, and the loss.
+struct RowSums {
+  const float* data = nullptr;
+  Division division = {};
+  MemberFactor factor = {};
+};
 struct FusedHead {
   int members, row_blocks, rows;
-  Fragments input[2];
-  ConstMatrices head;  // [256]
-  float head_scale;
+  int sides;  // folded layers
+  RowSums input[kMaxFolded];
   float* output;  // [members, capacity]
   std::size_t capacity;
   // Training only; values is nullptr otherwise.
@@ -165,13 +200,39 @@ struct FusedHead {
   double* partial;  // [members, partial_stride] one for each row block
   int partial_first;
   int partial_stride;
-  float* input_gradient[2];  // fragments, one part
-  float* transposed[2];      // their transposed images
-  float* head_partial;       // [members, row blocks, 256]
+  float* slopes;  // [members, capacity]
 };
 void fused_head(const FusedHead& h, cudaStream_t stream);
-// gradient[256] (+)= sum over row blocks
-void fused_head_gradient(const float* head_partial, int members, int row_blocks, float* gradient, std::size_t stride,
-                         bool accumulate, cudaStream_t stream);
+
+// g (+)= (cos + added)^T s of a folded layer.
+struct FeatureSums {
+  int members, row_blocks, tiles;
+  const uint4* phases;  // nullptr: `added` alone
+  const uint4* added;   // halves in the phases' places, added to the cosines; or nullptr
+  const float* slopes;
+  std::size_t capacity;
+  float* sums;  // [members, tiles, 64]
+  bool accumulate;
+};
+void feature_sums(const FeatureSums& f, cudaStream_t stream);
+
+// Gradients of a folded layer and of its part of the head from g: factor g o^T to memory or, with Adam, the new weights at once.
+struct FoldedGradient {
+  int members, features, tiles;
+  const float* sums;  // g
+  MemberFactor factor;
+  ConstMatrices bottleneck;
+  ConstMatrices head;           // none: the gradient is factor g, and Adam does not come in
+  float* gradient;              // [features, width] of the first member
+  std::size_t gradient_stride;  // between members
+  FusedAdam adam;
+  std::size_t offset;   // of the bottleneck in a member's parameters
+  float* head_partial;  // [members, tiles, partial_width]: each tile's share of factor Theta^T g
+  int partial_width;
+};
+void folded_gradient(const FoldedGradient& f, cudaStream_t stream);
+// gradient[count] = sum over tiles of partial [members, tiles, count]
+void sum_head_partials(const float* partial, int members, int tiles, int count, float* gradient, std::size_t stride,
+                       cudaStream_t stream);
 
 }  // namespace drift::cuda

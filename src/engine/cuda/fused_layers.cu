@@ -6,15 +6,18 @@
 
 namespace drift::cuda {
 
-// What a layer is made of: cosines (of hidden entries and kCoordinates coordinates), features added to them, or these alone.
+// What a layer is made of: cosines (of hidden entries and kCoordinates coordinates), features added to them, or these alone; and
+// whether its phases are kept and the head is folded into it.
 // Not in the unnamed namespace: there nvcc would find it unused on all architectures but Hopper.
-template <bool kIsHidden, int kCoordinateCount, bool kIsAdded, bool kIsKept>
+template <bool kIsHidden, int kCoordinateCount, bool kIsAdded, bool kIsKept, bool kIsFolded>
 struct Form {
-  static constexpr bool kHidden = kIsHidden, kAdded = kIsAdded, kKeep = kIsKept;
+  static constexpr bool kHidden = kIsHidden, kAdded = kIsAdded, kKeep = kIsKept, kFolded = kIsFolded;
   static constexpr bool kCosines = kHidden || kCoordinateCount > 0;
+  static constexpr bool kTurns = kHidden || !kFolded;  // there are products
   static constexpr int kCoordinates = kCoordinateCount;
   static constexpr int kAtLeastOne = kCoordinates > 0 ? kCoordinates : 1;  // arrays cannot be empty
   static constexpr int kCoefficients = kCosines ? (kCoordinates + 1) * 64 : 0;
+  static constexpr int kSums = kFolded ? 2 : 64;  // of a thread
   static_assert(kCosines || (kAdded && !kKeep));
 };
 
@@ -29,11 +32,11 @@ static_assert(kForwardStageBytes % kAlignment == 0);
 
 #ifdef DRIFT_WGMMA
 
-// Features of a tile as the left factor of a product; `added` and `phases` are the thread's, 128 apart.
-template <class F>
+// Features of a tile, two neighbours at a time: use(group of 8 columns, row 0 or 8, feature, feature). `added` and `phases` are
+// the thread's, 128 apart.
+template <class F, class Use>
 __device__ __forceinline__ void take_features(const float* coefficients, const float (&x)[2][F::kAtLeastOne],
-                                              const float (&phase)[32], const uint4 (&added)[4], std::uint32_t (&feature)[32],
-                                              uint4* phases) {
+                                              const float (&phase)[32], const uint4 (&added)[4], uint4* phases, const Use& use) {
 #pragma unroll
   for (int q = 0; q < 4; ++q) {
     std::uint32_t packed[4];
@@ -65,24 +68,24 @@ __device__ __forceinline__ void take_features(const float* coefficients, const f
         f0 += low_half(more);
         f1 += high_half(more);
       }
-      // Halves alone need no rounding.
-      feature[4 * n8 + half] = F::kCosines ? as_tf32(f0) : __float_as_uint(f0);
-      feature[4 * n8 + half + 2] = F::kCosines ? as_tf32(f1) : __float_as_uint(f1);
+      use(n8, half, f0, f1);
     }
     if constexpr (F::kKeep) phases[q * 128] = {packed[0], packed[1], packed[2], packed[3]};
   }
 }
 
-// Gradients times sines, likewise.
-__device__ __forceinline__ void times_sines(const uint4 (&kept)[4], const float (&gradient)[32], std::uint32_t (&product)[32]) {
+// Gradients of the features times sines, as the left factor of a product; gradient(group of 8 columns, row 0 or 8) gives two.
+template <class Gradient>
+__device__ __forceinline__ void times_sines(const uint4 (&kept)[4], const Gradient& gradient, std::uint32_t (&product)[32]) {
 #pragma unroll
   for (int n8 = 0; n8 < 8; ++n8) {
     const uint4 four = kept[n8 / 2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const std::uint32_t pair = n8 % 2 == 0 ? (half == 0 ? four.x : four.y) : (half == 0 ? four.z : four.w);
-      product[4 * n8 + half] = as_tf32(gradient[4 * n8 + 2 * half] * fast_sine(low_phase(pair)));
-      product[4 * n8 + half + 2] = as_tf32(gradient[4 * n8 + 2 * half + 1] * fast_sine(high_phase(pair)));
+      const float2 two = gradient(n8, half);
+      product[4 * n8 + half] = as_tf32(two.x * fast_sine(low_phase(pair)));
+      product[4 * n8 + half + 2] = as_tf32(two.y * fast_sine(high_phase(pair)));
     }
   }
 }
@@ -92,6 +95,7 @@ __device__ __forceinline__ void times_sines(const uint4 (&kept)[4], const float 
 template <class F>
 __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_constant__ FusedForward f) {
 #ifdef DRIFT_WGMMA
+  constexpr int kOutputBytes = F::kFolded ? kFusedTile * 4 : kTileBytes;
   unsigned char* memory = aligned_memory();
   const Ring<kForwardStages> ring(reinterpret_cast<std::uint64_t*>(memory + kForwardStages * kForwardStageBytes));
   const int tiles = f.division.tiles, pairs_of_member = f.row_blocks / 2;
@@ -105,9 +109,10 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
           unsigned char* stage = memory + i % kForwardStages * kForwardStageBytes;
           std::uint64_t* full = ring.full + i % kForwardStages;
           ring.wait_free(i);
-          barrier_expect(full, (F::kHidden ? 2 : 1) * kTileBytes + F::kCoefficients * 4);
+          barrier_expect(full, (F::kHidden ? kTileBytes : 0) + kOutputBytes + F::kCoefficients * 4);
           if constexpr (F::kHidden) bulk_copy(stage, f.frequencies + at * kTileFloats, kTileBytes, full);
-          bulk_copy(stage + kTileBytes, f.bottleneck + at * kTileFloats, kTileBytes, full);
+          bulk_copy(stage + kTileBytes, F::kFolded ? f.folded.q + at * kFusedTile : f.bottleneck + at * kTileFloats, kOutputBytes,
+                    full);
           if constexpr (F::kCosines) {
             bulk_copy(stage + 2 * kTileBytes, f.coefficients + at * F::kCoefficients, F::kCoefficients * 4, full);
           }
@@ -118,7 +123,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
     take_registers<232>();
     const int thread = threadIdx.x % 128, lane = thread % 32, group = threadIdx.x / 128;
     const std::size_t blocks_of_all = static_cast<std::size_t>(f.members) * f.row_blocks;
-    if (group == 1) pass_turn(group);  // group 0 begins
+    if (F::kTurns && group == 1) pass_turn(group);  // group 0 begins
     for (int fill = 0; share.next(); fill += share.count) {
       const int begin = share.begin, count = share.count;
       const std::size_t member = share.pair / pairs_of_member, block = static_cast<std::size_t>(share.pair) * 2 + group;
@@ -142,9 +147,9 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
           x[half][i] = f.coordinates.data[member * f.coordinates.member_stride + row * f.coordinates.stride + i];
         }
       }
-      float sum[64], phase[32];
+      float sum[F::kSums], phase[32];
 #pragma unroll
-      for (int i = 0; i < 64; ++i) sum[i] = 0;
+      for (int i = 0; i < F::kSums; ++i) sum[i] = 0;
 #pragma unroll
       for (int i = 0; i < 32; ++i) phase[i] = 0;
       const auto start_phases = [&](int i) {
@@ -162,39 +167,72 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
       for (int n = 0; n < count; ++n) {
         const int i = fill + n;
         const unsigned char* stage = memory + i % kForwardStages * kForwardStageBytes;
-        std::uint32_t feature[32];
-        take_features<F>(reinterpret_cast<const float*>(stage + 2 * kTileBytes) + lane % 4 * 2, x, phase, added, feature,
-                         F::kKeep ? f.phases + kept + n * 512 : nullptr);
-        if (n + 1 < count) fetch_added(n + 1);
-        if constexpr (!F::kCosines) touch(feature);  // else conversions move in among the products, which then wait for them
-        touch(sum);
-        touch(phase);
-        await_turn(group);
-        wgmma_fence();
-        multiply_columns_image(feature, shared_address(stage + kTileBytes), sum);
-        wgmma_commit();
-        // The next phases begin before this product is awaited.
-        if (n + 1 < count) {
+        const float* coefficients = reinterpret_cast<const float*>(stage + 2 * kTileBytes) + lane % 4 * 2;
+        uint4* phases = F::kKeep ? f.phases + kept + n * 512 : nullptr;
+        const bool more = n + 1 < count;
+        if constexpr (F::kFolded) {
+          const float* q = reinterpret_cast<const float*>(stage + kTileBytes) + lane % 4 * 2;
+          take_features<F>(coefficients, x, phase, added, phases, [&](int n8, int half, float f0, float f1) {
+            const float2 two = *reinterpret_cast<const float2*>(q + n8 * 8);
+            sum[half] = fmaf(f0, two.x, fmaf(f1, two.y, sum[half]));
+          });
+          ring.release(i);
+          if (!more) break;
+          fetch_added(n + 1);
+          touch(phase);
+          if constexpr (F::kTurns) await_turn(group);
           start_phases(i + 1);
-          pass_turn(group);
-          wgmma_wait<F::kHidden ? 1 : 0>();
+          if constexpr (F::kTurns) pass_turn(group);
         } else {
-          pass_turn(group);
-          wgmma_wait<0>();
+          std::uint32_t feature[32];
+          take_features<F>(coefficients, x, phase, added, phases, [&](int n8, int half, float f0, float f1) {
+            // Halves alone need no rounding.
+            feature[4 * n8 + half] = F::kCosines ? as_tf32(f0) : __float_as_uint(f0);
+            feature[4 * n8 + half + 2] = F::kCosines ? as_tf32(f1) : __float_as_uint(f1);
+          });
+          if (more) fetch_added(n + 1);
+          if constexpr (!F::kCosines) touch(feature);  // else conversions move in among the products, which then wait for them
+          touch(sum);
+          touch(phase);
+          await_turn(group);
+          wgmma_fence();
+          multiply_columns_image(feature, shared_address(stage + kTileBytes), sum);
+          wgmma_commit();
+          // The next phases begin before this product is awaited.
+          if (more) {
+            start_phases(i + 1);
+            pass_turn(group);
+            wgmma_wait<F::kHidden ? 1 : 0>();
+          } else {
+            pass_turn(group);
+            wgmma_wait<0>();
+          }
+          touch(sum);
+          ring.release(i);
         }
-        touch(sum);
-        ring.release(i);
         wgmma_wait<0>();
         touch(phase);
       }
-      store_fragments(sum, f.output + (share.part * blocks_of_all + block) * kTileFloats, thread);
+      const std::size_t to = share.part * blocks_of_all + block;
+      if constexpr (F::kFolded) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          sum[half] += __shfl_xor_sync(0xFFFFFFFFU, sum[half], 1);
+          sum[half] += __shfl_xor_sync(0xFFFFFFFFU, sum[half], 2);
+          if (lane % 4 == 0) f.folded.row_sums[to * kFusedRows + thread / 32 * 16 + lane / 4 + half * 8] = sum[half];
+        }
+      } else {
+        store_fragments(sum, f.output + to * kTileFloats, thread);
+      }
     }
   }
 #endif
 }
 
+template <bool kFolded>
 __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid_constant__ FusedBackward f) {
 #ifdef DRIFT_WGMMA
+  constexpr int kOutputBytes = kFolded ? kFusedTile * 4 : kTileBytes;
   unsigned char* memory = aligned_memory();
   const Ring<kBackwardStages> ring(reinterpret_cast<std::uint64_t*>(memory + kBackwardStages * kBackwardStageBytes));
   const int tiles = f.division.tiles, pairs_of_member = f.row_blocks / 2;
@@ -208,8 +246,8 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
           unsigned char* stage = memory + i % kBackwardStages * kBackwardStageBytes;
           std::uint64_t* full = ring.full + i % kBackwardStages;
           ring.wait_free(i);
-          barrier_expect(full, 2 * kTileBytes);
-          bulk_copy(stage, f.bottleneck + at * kTileFloats, kTileBytes, full);
+          barrier_expect(full, kOutputBytes + kTileBytes);
+          bulk_copy(stage, kFolded ? f.folded.q + at * kFusedTile : f.bottleneck + at * kTileFloats, kOutputBytes, full);
           bulk_copy(stage + kTileBytes, f.frequencies + at * kTileFloats, kTileBytes, full);
         }
       }
@@ -229,18 +267,26 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
         for (int q = 0; q < 4; ++q) kept[q] = phases[n * 512 + q * 128];
       };
       fetch_phases(0);
-      std::uint32_t left[64];
-      load_left(f.output_gradient, member, block, blocks_of_all * (kTileFloats / 4), thread, left);
-      float sum[64], gradient[32];
+      std::uint32_t left[kFolded ? 1 : 64];
+      float slope[2] = {};
+      if constexpr (kFolded) {
+        const float* slopes = f.folded.slopes + member * f.folded.capacity + block % f.row_blocks * kFusedRows;
+        for (int half = 0; half < 2; ++half) slope[half] = slopes[thread / 32 * 16 + thread % 32 / 4 + half * 8];
+      } else {
+        load_left(f.output_gradient, member, block, blocks_of_all * (kTileFloats / 4), thread, left);
+      }
+      float sum[64], gradient[kFolded ? 1 : 32];
 #pragma unroll
       for (int i = 0; i < 64; ++i) sum[i] = 0;
 #pragma unroll
-      for (int i = 0; i < 32; ++i) gradient[i] = 0;
+      for (float& g : gradient) g = 0;
       const auto start_gradients = [&](int i) {
         ring.wait_full(i);
-        wgmma_fence();
-        multiply_rows_image(left, shared_address(memory + i % kBackwardStages * kBackwardStageBytes), gradient);
-        wgmma_commit();
+        if constexpr (!kFolded) {
+          wgmma_fence();
+          multiply_rows_image(left, shared_address(memory + i % kBackwardStages * kBackwardStageBytes), gradient);
+          wgmma_commit();
+        }
       };
       touch(gradient);
       start_gradients(fill);
@@ -248,19 +294,29 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
       touch(gradient);
       for (int n = 0; n < count; ++n) {
         const int i = fill + n;
+        const unsigned char* stage = memory + i % kBackwardStages * kBackwardStageBytes;
+        const float* q = reinterpret_cast<const float*>(stage) + thread % 4 * 2;
         std::uint32_t product[32];
-        times_sines(kept, gradient, product);
-        if (n + 1 < count) fetch_phases(n + 1);
+        times_sines(
+            kept,
+            [&](int n8, int half) -> float2 {
+              if constexpr (!kFolded) return {gradient[4 * n8 + 2 * half], gradient[4 * n8 + 2 * half + 1]};
+              const float2 two = *reinterpret_cast<const float2*>(q + n8 * 8);
+              return {slope[half] * two.x, slope[half] * two.y};
+            },
+            product);
+        const bool more = n + 1 < count;
+        if (more) fetch_phases(n + 1);
         touch(sum);
         touch(gradient);
         await_turn(group);
         wgmma_fence();
-        multiply_columns_image(product, shared_address(memory + i % kBackwardStages * kBackwardStageBytes + kTileBytes), sum);
+        multiply_columns_image(product, shared_address(stage + kTileBytes), sum);
         wgmma_commit();
-        if (n + 1 < count) {
+        if (more) {
           start_gradients(i + 1);
           pass_turn(group);
-          wgmma_wait<1>();
+          wgmma_wait<kFolded ? 0 : 1>();
         } else {
           pass_turn(group);
           wgmma_wait<0>();
@@ -284,20 +340,32 @@ void launch(const FusedForward& f, cudaStream_t stream) {
   forward_kernel<F><<<grid_of(f.division), kFusedThreads, kForwardShared, stream>>>(f);
 }
 
+template <bool kHidden, int kCoordinates, bool kAdded, bool kKeep>
+void launch_either(const FusedForward& f, cudaStream_t stream) {
+  f.bottleneck == nullptr ? launch<Form<kHidden, kCoordinates, kAdded, kKeep, true>>(f, stream)
+                          : launch<Form<kHidden, kCoordinates, kAdded, kKeep, false>>(f, stream);
+}
+
 template <bool kHidden, int kCoordinates, bool kAdded = false>
 void launch_cosines(const FusedForward& f, cudaStream_t stream) {
-  f.phases == nullptr ? launch<Form<kHidden, kCoordinates, kAdded, false>>(f, stream)
-                      : launch<Form<kHidden, kCoordinates, kAdded, true>>(f, stream);
+  f.phases == nullptr ? launch_either<kHidden, kCoordinates, kAdded, false>(f, stream)
+                      : launch_either<kHidden, kCoordinates, kAdded, true>(f, stream);
 }
 
 void launch_forward(const FusedForward& f, cudaStream_t stream) {
   const bool hidden = f.input.data != nullptr;
   if (f.added != nullptr && hidden) return launch_cosines<true, 0, true>(f, stream);
-  if (f.added != nullptr) return launch<Form<false, 0, true, false>>(f, stream);
+  if (f.added != nullptr) return launch_either<false, 0, true, false>(f, stream);
   if (hidden && f.coordinate_count == 0) return launch_cosines<true, 0>(f, stream);
   if (f.coordinate_count == 1) return hidden ? launch_cosines<true, 1>(f, stream) : launch_cosines<false, 1>(f, stream);
   if (f.coordinate_count == 2) return hidden ? launch_cosines<true, 2>(f, stream) : launch_cosines<false, 2>(f, stream);
   hidden ? launch_cosines<true, 3>(f, stream) : launch_cosines<false, 3>(f, stream);
+}
+
+template <bool kFolded>
+void launch(const FusedBackward& f, cudaStream_t stream) {
+  allow_shared(backward_kernel<kFolded>, kBackwardShared);
+  backward_kernel<kFolded><<<grid_of(f.division), kFusedThreads, kBackwardShared, stream>>>(f);
 }
 
 }  // namespace
@@ -308,8 +376,7 @@ void fused_forward(const FusedForward& f, cudaStream_t stream) {
 }
 
 void fused_backward(const FusedBackward& f, cudaStream_t stream) {
-  allow_shared(backward_kernel, kBackwardShared);
-  backward_kernel<<<grid_of(f.division), kFusedThreads, kBackwardShared, stream>>>(f);
+  f.bottleneck == nullptr ? launch<true>(f, stream) : launch<false>(f, stream);
   check_cuda(cudaGetLastError(), "starting a layer's way back");
 }
 

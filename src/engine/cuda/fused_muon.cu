@@ -311,7 +311,7 @@ __global__ void __launch_bounds__(kMuonThreads, 1) muon_kernel(const __grid_cons
   for (int k = 0; k < m.iterations; ++k) newton_schulz_step<kBlocks>(x, rows, square);
   update_weights(m, x);
   __syncthreads();
-  if (m.images != nullptr) write_tile_images(m, x, rows);
+  if (m.images != nullptr && m.images[blockIdx.y].rows != nullptr) write_tile_images(m, x, rows);
   cluster_sync();  // no block leaves while another may still look into its memory
 #endif
 }

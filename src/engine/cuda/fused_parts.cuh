@@ -82,10 +82,10 @@ __device__ __forceinline__ float high_half(std::uint32_t pair) {
   return y;
 }
 
-__device__ __forceinline__ float factor_of(const Fragments& f, std::size_t member) {
+__device__ __forceinline__ float factor_of(const MemberFactor& f, std::size_t member) {
   float factor = f.constant;
-  if (f.factor1.data != nullptr) factor *= f.factor1.data[member * f.factor1.member_stride];
-  if (f.factor2.data != nullptr) factor *= f.factor2.data[member * f.factor2.member_stride];
+  if (f.first.data != nullptr) factor *= f.first.data[member * f.first.member_stride];
+  if (f.second.data != nullptr) factor *= f.second.data[member * f.second.member_stride];
   return factor;
 }
 
@@ -147,7 +147,7 @@ __device__ __forceinline__ void load_fragments(const Fragments& f, std::size_t m
 #pragma unroll
     for (int k = 0; k < 16; ++k) sum[k].x += next[k].x, sum[k].y += next[k].y, sum[k].z += next[k].z, sum[k].w += next[k].w;
   }
-  const float factor = factor_of(f, member);
+  const float factor = factor_of(f.factor, member);
 #pragma unroll
   for (int k = 0; k < 16; ++k) sum[k].x *= factor, sum[k].y *= factor, sum[k].z *= factor, sum[k].w *= factor;
 }
@@ -235,7 +235,7 @@ struct Ring {
     if (threadIdx.x == 0) {
       for (int i = 0; i < kStages; ++i) {
         barrier_init(full + i, 1);
-        barrier_init(empty + i, kConsumers / 32);
+        barrier_init(empty + i, kConsumers);
       }
       barrier_init_fence();
     }
@@ -246,12 +246,9 @@ struct Ring {
     if (i >= kStages) barrier_wait(empty + i % kStages, (i / kStages - 1) & 1);
   }
   __device__ void wait_full(int i) const { barrier_wait(full + i % kStages, (i / kStages) & 1); }
-  // Consumers: a warp has done with it. racecheck does not see that __syncwarp() puts the other lanes' reads before the arrival,
-  // and reports the next copy into the stage (README.md).
-  __device__ void release(int i) const {
-    __syncwarp();
-    if (threadIdx.x % 32 == 0) barrier_arrive(empty + i % kStages);
-  }
+  // Consumers: a thread has done with it. One lane could arrive for its warp after __syncwarp(), but racecheck would not see the
+  // other lanes' reads.
+  __device__ void release(int i) const { barrier_arrive(empty + i % kStages); }
 };
 
 // D [64, 64] = left . tile^T of a rows image: 16 steps.

@@ -1,7 +1,6 @@
 #include "engine/cuda/fused_passes.h"
 
 #include <algorithm>
-#include <numbers>
 
 namespace drift::cuda {
 namespace {
@@ -19,9 +18,10 @@ bool fits_halves(const LayerPlan& layer, const Plan& plan) {
 }
 
 bool fits(const LayerPlan& layer, const Plan& plan) {
-  return layer.kind == FeatureKind::random && (layer.planar() || layer.sphere) && !layer.bias && layer.outputs == kFusedWidth &&
-         (layer.hidden == 0 || layer.hidden == kFusedWidth) && layer.coordinates <= kMaxFusedCoordinates &&
-         (!layer.sphere || fits_halves(layer, plan)) && layer.features == plan.layers.front().features && layer.next != kOutput;
+  return layer.kind == FeatureKind::random && (layer.planar() || layer.sphere) && !layer.bias &&
+         layer.outputs == (layer.next == kOutput ? 1 : kFusedWidth) && (layer.hidden == 0 || layer.hidden == kFusedWidth) &&
+         layer.coordinates <= kMaxFusedCoordinates && (!layer.sphere || fits_halves(layer, plan)) &&
+         layer.features == plan.layers.front().features;
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ bool fits(const LayerPlan& layer, const Plan& plan) {
 bool FusedPasses::fit(const Plan& plan, Wanted wanted, Precision precision) {
   if (!allowed || precision != Precision::tf32 || wanted.hyper || wanted.coordinates || wanted.dropout || wanted.variational)
     return false;
-  if (!plan.has_head || plan.head_inputs != 2 * kFusedWidth || plan.spec.outputs != 1) return false;
+  if (plan.spec.outputs != 1 || (plan.has_head && plan.head_inputs > kMaxFolded * kFusedWidth)) return false;
   if (plan.layers.size() > size(kMaxFusedLayers) || !is_hopper()) return false;
   return std::all_of(plan.layers.begin(), plan.layers.end(), [&](const LayerPlan& layer) { return fits(layer, plan); });
 }
@@ -39,7 +39,8 @@ std::size_t FusedPasses::bytes_per_row(const Plan& plan, std::size_t members, bo
   const std::size_t kept = size(tiles_of(plan.layers.front().features)) * size(kFusedTile) * 2;  // of phases or of halves
   std::size_t bytes = 64;
   for (const LayerPlan& layer : plan.layers) {
-    bytes += (training ? 2 * size(kMaxParts) + 1 : size(kMaxParts)) * fragments;
+    bytes +=
+        layer.next < 0 ? size(kMaxParts) * sizeof(float) : (training ? 2 * size(kMaxParts) + 1 : size(kMaxParts)) * fragments;
     if (training && layer.planar()) bytes += kept;
     if (layer.sphere) bytes += kept;
   }
@@ -61,7 +62,10 @@ FusedPasses::FusedPasses(const Network& network, std::size_t capacity, bool trai
   coordinates_ = DeviceArray<float>(members * capacity_ * size(plan_.coordinates));
   scaled_ = DeviceArray<float>(coordinates_.size());
   output_ = DeviceArray<float>(members * capacity_);
-  if (training) head_partial_ = DeviceArray<float>(members * capacity_ / size(kFusedRows) * 2 * size(kFusedWidth));
+  if (training) {
+    slopes_ = DeviceArray<float>(members * capacity_);
+    head_partial_ = DeviceArray<float>(plan_.has_head ? members * size(tiles_) * size(plan_.head_inputs) : 0);
+  }
   // Rows that fill up the last block are computed too; they only need to be finite.
   coordinates_.clear(stream);
   scaled_.clear(stream);
@@ -80,15 +84,21 @@ void FusedPasses::prepare_layer(std::size_t i, const Stream& stream) {
   for (std::size_t j = 0; j < i; ++j) {
     if (plan_.layers[j].next == static_cast<int>(i)) layer.feeder = static_cast<int>(j);
   }
-  if (plan.next == kHead) sides_[plan.next_column == 0 ? 0 : 1] = i;
-  layer.bottleneck_columns = DeviceArray<float>(images);
-  layer.output = DeviceArray<float>(size(kMaxParts) * fragments);
-  if (training_) {
-    layer.bottleneck_rows = DeviceArray<float>(images);
-    layer.output_gradient = DeviceArray<float>(size(plan.next == kHead ? 1 : kMaxParts) * fragments);
-    layer.transposed = DeviceArray<float>(fragments);
-    if (plan.planar()) layer.phases = DeviceArray<uint4>(kept);
+  if (is_folded(i)) {
+    sides_.push_back(i);
+    layer.q = DeviceArray<float>(members * size(tiles_) * size(kFusedTile));
+    layer.row_sums = DeviceArray<float>(size(kMaxParts) * members * capacity_);
+    if (training_) layer.feature_sums = DeviceArray<float>(layer.q.size());
+  } else {
+    layer.bottleneck_columns = DeviceArray<float>(images);
+    layer.output = DeviceArray<float>(size(kMaxParts) * fragments);
+    if (training_) {
+      layer.bottleneck_rows = DeviceArray<float>(images);
+      layer.output_gradient = DeviceArray<float>(size(kMaxParts) * fragments);
+      layer.transposed = DeviceArray<float>(fragments);
+    }
   }
+  if (training_ && plan.planar()) layer.phases = DeviceArray<uint4>(kept);
   if (plan.sphere) layer.added = DeviceArray<uint4>(kept);
   prepare_features(i, stream);
 }
@@ -129,6 +139,10 @@ void FusedPasses::prepare_features(std::size_t i, const Stream& stream) {
 
 void FusedPasses::refresh(cudaStream_t stream) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
+    if (is_folded(i)) {
+      fold_head(i, stream);
+      continue;
+    }
     const ConstMatrices matrix = network_.matrix(plan_.layers[i].bottleneck, kFusedWidth);
     make_images({.members = network_.members(),
                  .features = plan_.layers[i].features,
@@ -160,17 +174,46 @@ Division FusedPasses::divide() const {
   return {.pairs = pairs, .tiles = tiles_, .blocks = blocks, .rounds = rounds, .tail = left * parts};
 }
 
+// Evenly over all multiprocessors, for row sums: reading their parts again costs next to nothing.
+Division FusedPasses::divide_evenly() const {
+  Division even = divide();
+  const int left = even.pairs - even.rounds * even.blocks;
+  even.tail = std::min({even.blocks, left * (kMaxParts - 1), left * tiles_});
+  return even;
+}
+
 // Of the cosines; what is added to them is kept over it.
 ConstMatrices FusedPasses::amplitude(std::size_t layer) const {
   return plan_.layers[layer].planar() ? network_.scales().amplitude(layer) : ConstMatrices{};
 }
 
+MemberFactor FusedPasses::factor(std::size_t layer) const {
+  return {.first = network_.scales().output(layer), .second = amplitude(layer), .constant = 1.0F};
+}
+MemberFactor FusedPasses::folded_factor(std::size_t layer) const {
+  MemberFactor result = factor(layer);
+  if (plan_.has_head) result.constant = static_cast<float>(plan_.head_scale);
+  return result;
+}
+
 Fragments FusedPasses::output_of(std::size_t layer) {
-  return {.data = layers_[layer].output.data(),
-          .division = layers_[layer].output_division,
-          .factor1 = network_.scales().output(layer),
-          .factor2 = amplitude(layer),
-          .constant = 1.0F};
+  return {.data = layers_[layer].output.data(), .division = layers_[layer].output_division, .factor = factor(layer)};
+}
+
+ConstMatrices FusedPasses::head_of(std::size_t layer) const {
+  if (!plan_.has_head) return {};
+  return network_.matrix(plan_.head + size(plan_.layers[layer].next_column), 1);
+}
+
+void FusedPasses::fold_head(std::size_t i, cudaStream_t stream) {
+  const LayerPlan& layer = plan_.layers[i];
+  fold({.members = network_.members(),
+        .features = layer.features,
+        .tiles = tiles_,
+        .bottleneck = network_.matrix(layer.bottleneck, layer.outputs),
+        .head = head_of(i),
+        .q = layers_[i].q.data()},
+       stream);
 }
 
 // The chains go side by side; spherical features of later layers are made beside the layers before.
@@ -205,7 +248,7 @@ void FusedPasses::sphere(std::size_t i, cudaStream_t stream) {
 void FusedPasses::forward_layer(std::size_t i, cudaStream_t stream) {
   const auto columns = size(plan_.coordinates);
   Layer& layer = layers_[i];
-  layer.output_division = divide();
+  layer.output_division = is_folded(i) ? divide_evenly() : divide();
   fused_forward({.members = network_.members(),
                  .row_blocks = row_blocks_,
                  .division = layer.output_division,
@@ -217,130 +260,38 @@ void FusedPasses::forward_layer(std::size_t i, cudaStream_t stream) {
                  .added = layer.added.data(),
                  .bottleneck = layer.bottleneck_columns.data(),
                  .output = layer.output.data(),
+                 .folded = {.q = layer.q.data(), .row_sums = layer.row_sums.data()},
                  .phases = layer.phases.data()},
                 stream);
 }
 
 FusedHead FusedPasses::head(int rows) {
-  return {.members = network_.members(),
-          .row_blocks = row_blocks_,
-          .rows = rows,
-          .input = {output_of(sides_[0]), output_of(sides_[1])},
-          .head = network_.matrix(plan_.head, 1),
-          .head_scale = static_cast<float>(plan_.head_scale),
-          .output = output_.data(),
-          .capacity = capacity_,
-          .values = nullptr,
-          .weights = nullptr,
-          .loss = LossKind::squared,
-          .delta = 0,
-          .loss_scale = 0,
-          .partial = nullptr,
-          .partial_first = 0,
-          .partial_stride = 0,
-          .input_gradient = {},
-          .transposed = {},
-          .head_partial = nullptr};
+  FusedHead head = {.members = network_.members(),
+                    .row_blocks = row_blocks_,
+                    .rows = rows,
+                    .sides = static_cast<int>(sides_.size()),
+                    .input = {},
+                    .output = output_.data(),
+                    .capacity = capacity_,
+                    .values = nullptr,
+                    .weights = nullptr,
+                    .loss = LossKind::squared,
+                    .delta = 0,
+                    .loss_scale = 0,
+                    .partial = nullptr,
+                    .partial_first = 0,
+                    .partial_stride = 0,
+                    .slopes = slopes_.data()};
+  for (std::size_t side = 0; side < sides_.size(); ++side) {
+    const Layer& layer = layers_[sides_[side]];
+    head.input[side] = {.data = layer.row_sums.data(), .division = layer.output_division, .factor = folded_factor(sides_[side])};
+  }
+  return head;
 }
 
 void FusedPasses::predict(int rows, cudaStream_t stream) {
   forward(rows, stream);
   fused_head(head(rows), stream);
-}
-
-void FusedPasses::train(int rows, const Target& target, const GradientPlace& gradient, const FusedAdam* adam,
-                        const Update& update, const std::function<void(cudaStream_t)>& beside, cudaStream_t stream) {
-  forward(rows, stream);
-  FusedHead h = head(rows);
-  h.values = target.values;
-  h.weights = target.weights;
-  h.loss = target.loss;
-  h.delta = target.delta;
-  h.loss_scale = target.loss_scale;
-  h.partial = target.partial;
-  h.partial_first = target.partial_first;
-  h.partial_stride = target.partial_stride;
-  h.head_partial = head_partial_.data();
-  for (int side = 0; side < 2; ++side) {
-    Layer& layer = layers_[sides_[side]];
-    h.input_gradient[side] = layer.output_gradient.data();
-    h.transposed[side] = layer.transposed.data();
-    layer.gradient = {.data = layer.output_gradient.data(), .division = {}, .factor1 = {}, .factor2 = {}, .constant = 1.0F};
-  }
-  fused_head(h, stream);
-  fork_.order(stream, side_.get());
-  fused_head_gradient(head_partial_.data(), network_.members(), row_blocks_, gradient.data + plan_.head, gradient.stride,
-                      gradient.accumulate, side_.get());
-  if (beside) beside(side_.get());
-  backward(gradient, adam, update, stream);
-  join_.order(side_.get(), stream);
-}
-
-// The way back to the first layers; gradients and updates of the weights follow beside it, each layer's on its own: one alone
-// does not fill the device. They come after something short, so that the next layer's way back is there first and finds
-// multiprocessors free.
-void FusedPasses::backward(const GradientPlace& gradient, const FusedAdam* adam, const Update& update, cudaStream_t stream) {
-  for (std::size_t i = layers_.size(); i-- > 0;) {
-    const cudaStream_t own = layers_[i].beside->get();
-    const bool first = layers_[i].feeder == kNone;
-    if (plan_.layers[i].next == kHead) fork_.order(side_.get(), own);
-    // The old weights are wanted on the way back.
-    if (first || adam == nullptr) weight_gradient(i, gradient, adam, own);
-    if (!first) {
-      backward_layer(i, stream);
-      Layer& feeder = layers_[size(layers_[i].feeder)];
-      const cudaStream_t aside = feeder.beside->get();
-      fork_.order(stream, aside);
-      transpose_fragments(feeder.gradient, network_.members(), row_blocks_, feeder.transposed.data(), aside);
-      fork_.order(aside, own);
-      if (adam != nullptr) weight_gradient(i, gradient, adam, own);
-    }
-    if (update) update(plan_.layers[i].bottleneck, own);
-  }
-  for (Layer& layer : layers_) join_.order(layer.beside->get(), stream);
-}
-
-void FusedPasses::backward_layer(std::size_t i, cudaStream_t stream) {
-  Layer& layer = layers_[i];
-  Layer& feeder = layers_[size(layer.feeder)];
-  const Division division = divide();
-  fused_backward({.members = network_.members(),
-                  .row_blocks = row_blocks_,
-                  .division = division,
-                  .output_gradient = layer.gradient,
-                  .bottleneck = layer.bottleneck_rows.data(),
-                  .frequencies = layer.frequencies_columns.data(),
-                  .phases = layer.phases.data(),
-                  .input_gradient = feeder.output_gradient.data()},
-                 stream);
-  // The slope is -2 pi amplitude sin(2 pi phase), and the sine kept has the other sign.
-  feeder.gradient = {.data = feeder.output_gradient.data(),
-                     .division = division,
-                     .factor1 = network_.scales().output(i),
-                     .factor2 = network_.scales().amplitude(i),
-                     .constant = static_cast<float>(2.0 * std::numbers::pi)};
-}
-
-void FusedPasses::weight_gradient(std::size_t i, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream) {
-  FusedWeightGradient weights = {.layers = 1,
-                                 .members = network_.members(),
-                                 .row_blocks = row_blocks_,
-                                 .tiles = tiles_,
-                                 .gradient_stride = gradient.stride,
-                                 .accumulate = gradient.accumulate,
-                                 .adam = adam == nullptr ? FusedAdam{} : *adam,
-                                 .layer = {}};
-  weights.layer[0] = {.phases = layers_[i].phases.data(),
-                      .added = layers_[i].added.data(),
-                      .output_gradient = layers_[i].transposed.data(),
-                      .factor1 = network_.scales().output(i),
-                      .factor2 = amplitude(i),
-                      .gradient = gradient.data + plan_.layers[i].bottleneck,
-                      .features = plan_.layers[i].features,
-                      .offset = plan_.layers[i].bottleneck,
-                      .rows_image = layers_[i].bottleneck_rows.data(),
-                      .columns_image = layers_[i].bottleneck_columns.data()};
-  fused_weight_gradient(weights, stream);
 }
 
 }  // namespace drift::cuda

@@ -57,7 +57,8 @@ class FusedPasses {
   struct Layer {
     int feeder;                                                // the layer that feeds it, or kNone
     DeviceArray<float> frequencies_rows, frequencies_columns;  // images of W^T
-    DeviceArray<float> bottleneck_rows, bottleneck_columns;
+    DeviceArray<float> bottleneck_rows, bottleneck_columns;    // of a folded layer none, as of what follows from `output` on
+    DeviceArray<float> q, feature_sums, row_sums;              // of a folded layer
     DeviceArray<float> coefficients;
     DeviceArray<float> output;           // fragments
     DeviceArray<float> output_gradient;  // fragments
@@ -65,9 +66,9 @@ class FusedPasses {
     DeviceArray<uint4> phases;
     DeviceArray<SphericalFeature> spherical;  // where the layer has such features
     DeviceArray<uint4> added;                 // these at the rows, over the cosines' amplitude
-    Division output_division = {};
-    Fragments gradient = {};         // of the output
-    std::unique_ptr<Stream> beside;  // what is not on the way to the next layer
+    Division output_division = {};            // or of the row sums
+    Fragments gradient = {};                  // of the output
+    std::unique_ptr<Stream> beside;           // what is not on the way to the next layer
   };
 
   void forward(int rows, cudaStream_t stream);
@@ -76,12 +77,22 @@ class FusedPasses {
   void sphere(std::size_t layer, cudaStream_t stream);
   void forward_layer(std::size_t layer, cudaStream_t stream);
   void backward(const GradientPlace& gradient, const FusedAdam* adam, const Update& update, cudaStream_t stream);
+  void backward_folded(const GradientPlace& gradient, const FusedAdam* adam, const Update& update, cudaStream_t stream);
+  cudaStream_t way_back(std::size_t layer, cudaStream_t stream);
   void backward_layer(std::size_t layer, cudaStream_t stream);
   void weight_gradient(std::size_t layer, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
+  void folded_weight_gradient(std::size_t side, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
+  void fold_head(std::size_t layer, cudaStream_t stream);
   FusedHead head(int rows);
+  // The part of the head that belongs to a folded layer.
+  ConstMatrices head_of(std::size_t layer) const;
   Fragments output_of(std::size_t layer);
+  MemberFactor factor(std::size_t layer) const;
+  MemberFactor folded_factor(std::size_t layer) const;
   ConstMatrices amplitude(std::size_t layer) const;
+  bool is_folded(std::size_t layer) const { return plan_.layers[layer].next < 0; }
   Division divide() const;
+  Division divide_evenly() const;
 
   const Network& network_;
   const Plan& plan_;
@@ -90,8 +101,8 @@ class FusedPasses {
   std::size_t capacity_;
   int row_blocks_ = 0;  // of the pass under way
   std::vector<Layer> layers_;
-  std::size_t sides_[2] = {};  // layers that feed the head
-  DeviceArray<float> coordinates_, scaled_, output_, head_partial_;
+  std::vector<std::size_t> sides_;  // folded layers
+  DeviceArray<float> coordinates_, scaled_, output_, slopes_, head_partial_;
   Stream side_{false};  // the temporal chain; the head's gradient
   Event fork_, join_;
 };

@@ -19,8 +19,8 @@ Case wide(int features, int spatial, int temporal, Frequencies frequencies) {
   return a_case;
 }
 
-Case wide_on_sphere(int features, int spatial, double lengthscale, Frequencies frequencies) {
-  Case a_case = wide(features, spatial, 1, frequencies);
+Case wide_on_sphere(int features, int spatial, double lengthscale, Frequencies frequencies, int temporal = 1) {
+  Case a_case = wide(features, spatial, temporal, frequencies);
   a_case.name = "wide on the sphere";
   a_case.spec.space = Space::sphere;
   a_case.spec.space_coordinates = 3;
@@ -33,6 +33,7 @@ std::vector<Case> cases_on_sphere() {
   std::vector<Case> all = {
       wide_on_sphere(64, 1, 0.5, Frequencies::orthogonal), wide_on_sphere(200, 2, 0.05, Frequencies::structured),
       wide_on_sphere(130, 3, 0.1, Frequencies::orthogonal), wide_on_sphere(1000, 3, 0.05, Frequencies::structured)};
+  all.push_back(wide_on_sphere(130, 2, 0.1, Frequencies::orthogonal, 0));
   all[1].weighted = true;
   all[1].recipe.loss = LossKind::huber;
   all[1].recipe.optimiser = Optimiser::muon;
@@ -43,11 +44,13 @@ std::vector<Case> cases_on_sphere() {
 }
 
 std::vector<Case> wide_cases() {
-  std::vector<Case> all = {wide(64, 1, 1, Frequencies::orthogonal), wide(200, 2, 1, Frequencies::structured),
-                           wide(1000, 4, 1, Frequencies::independent), wide(130, 2, 3, Frequencies::orthogonal)};
+  std::vector<Case> all = {wide(64, 1, 1, Frequencies::orthogonal),    wide(200, 2, 1, Frequencies::structured),
+                           wide(1000, 4, 1, Frequencies::independent), wide(130, 2, 3, Frequencies::orthogonal),
+                           wide(200, 1, 0, Frequencies::orthogonal),   wide(130, 3, 0, Frequencies::structured)};
   all[1].weighted = true;
   all[1].recipe.loss = LossKind::huber;
   all[1].recipe.optimiser = Optimiser::muon;
+  all[5].recipe.optimiser = Optimiser::muon;
   for (Case& a_case : cases_on_sphere()) all.push_back(std::move(a_case));
   return all;
 }
@@ -61,7 +64,10 @@ TEST(Fused, FitsThePapersNetworkAndTheDefault) {
   EXPECT_TRUE(FusedPasses::fit(make_plan(paper_spec(1, 1, 1)), {.backward = true}, Precision::tf32));
   EXPECT_TRUE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, true)), {.backward = true}, Precision::tf32));
   EXPECT_FALSE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, true)), {.backward = true}, Precision::float32));
-  EXPECT_FALSE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, false)), {.backward = true}, Precision::tf32));
+  EXPECT_TRUE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, false)), {.backward = true}, Precision::tf32));
+  NetworkSpec two_outputs = default_spec(Space::plane, 2, true);
+  two_outputs.outputs = 2;
+  EXPECT_FALSE(FusedPasses::fit(make_plan(two_outputs), {.backward = true}, Precision::tf32));
   for (const Case& a_case : wide_cases()) {
     EXPECT_TRUE(FusedPasses::fit(make_plan(a_case.spec), {.backward = true}, Precision::tf32)) << a_case.name;
   }
@@ -72,7 +78,7 @@ TEST(Fused, FitsTheSphereWhereItsFeaturesFitHalves) {
   if (!on_hopper()) GTEST_SKIP() << kNotHopper;
   NetworkSpec spec = default_spec(Space::sphere, 3, true);
   EXPECT_TRUE(FusedPasses::fit(make_plan(spec), {.backward = true}, Precision::tf32));
-  EXPECT_FALSE(FusedPasses::fit(make_plan(default_spec(Space::sphere, 3, false)), {.backward = true}, Precision::tf32));
+  EXPECT_TRUE(FusedPasses::fit(make_plan(default_spec(Space::sphere, 3, false)), {.backward = true}, Precision::tf32));
   spec.spatial.hidden_amplitude = 1e-3;
   EXPECT_FALSE(FusedPasses::fit(make_plan(spec), {.backward = true}, Precision::tf32));
 }

@@ -181,9 +181,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_c
       touch(sum);
       ring.release(i);
     }
-    float factor = -1;  // of take_features
-    if (layer.factor1.data != nullptr) factor *= layer.factor1.data[member * layer.factor1.member_stride];
-    if (layer.factor2.data != nullptr) factor *= layer.factor2.data[member * layer.factor2.member_stride];
+    const float factor = -factor_of(layer.factor, member);  // the sign of take_features
 #pragma unroll
     for (int i = 0; i < 64; ++i) sum[i] *= factor;
     if (there && (f.accumulate || !kAdam)) add_or_store(f, layer, member, tile, thread, sum);

@@ -122,6 +122,7 @@ void Trainer::prepare_updates() {
   }
   if (FusedPasses::fit(plan_, wanted_, precision_)) {  // then bottlenecks are updated by their own kernel
     for (const LayerPlan& layer : plan_.layers) {
+      if (layer.next == kOutput) continue;
       std::fill_n(rules.begin() + static_cast<std::ptrdiff_t>(layer.bottleneck), layer.features * layer.outputs, Rule::none);
     }
   }
