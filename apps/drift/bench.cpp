@@ -62,6 +62,7 @@ nlohmann::ordered_json common_json(const BenchOptions& options, const Measuremen
                  {"fraction_of_gemm", m.gflops / m.product->gflops},
                  {"gemm_library", m.product->library}});
   }
+  json["flops_counted"] = "those of the dense method, products that algebra makes unnecessary included";
   json["gemm_size"] = options.matrix_size;
   if (options.cuda()) json["precision"] = options.precision;
   json.update({{"backend", backend},
@@ -83,8 +84,10 @@ std::string common_text(const BenchOptions& options, const Measurement& m) {
       m.product ? fmt::format("{:.0f} % of this {}'s best product{} ({:.1f} GFLOP/s by {})", 100.0 * m.gflops / m.product->gflops,
                               options.cuda() ? "card" : "machine", precision, m.product->gflops, m.product->library)
                 : fmt::format("factors{}; no cuBLAS was found to measure the card's own product with", precision);
-  return fmt::format("  {:.1f} GFLOP/s of the dense method, {}\n  {:.0f} MiB of memory at most; {}, {:.1f} s\n", m.gflops, beside,
-                     m.peak_rss_mib, statistic(options, m), m.seconds);
+  return fmt::format(
+      "  {:.1f} GFLOP/s of the dense method (products that algebra makes unnecessary counted), {}\n  {:.0f} MiB of memory at "
+      "most; {}, {:.1f} s\n",
+      m.gflops, beside, m.peak_rss_mib, statistic(options, m), m.seconds);
 }
 
 std::string network_text(const BenchOptions& options, const drift::NetworkSpec& spec) {

@@ -13,8 +13,10 @@ namespace drift {
 
 // What `drift bench` measures against.
 
-// Floating-point operations of the dense method, two for each multiply-add, for one observation and one member. Prediction: the
-// frequencies' and the bottlenecks' products. Training adds the weight gradient of every bottleneck and of the head, and, for
+// Floating-point operations of the dense method, two for each multiply-add, for one observation and one member. They are those of
+// the network as its formula has it: products that algebra makes unnecessary (fast transforms for structured frequencies, a head
+// folded into the bottlenecks before it) are counted, so that figures can be compared whatever an engine leaves out. Prediction:
+// the frequencies' and the bottlenecks' products. Training adds the weight gradient of every bottleneck and of the head, and, for
 // layers that have trained layers below them, the gradients with respect to their features and to their hidden input.
 // A dense network's layers have the product with their matrix alone. Cosines, Legendre recurrences, activations, biases and the
 // optimiser are not counted.

@@ -45,6 +45,8 @@ struct Recipe {
   bool train_amplitudes = false;
   double hyper_rate = 1e-2;  // > 0, Adam's rate for their logarithms
   double dropout = 0.0;  // [0, 1), share of the inputs of every bottleneck and of the head left out, anew for each row and step
+  double value_noise = 0.0;  // >= 0, sd of noise added to the values, each member's its own and the same in every epoch, in their
+                             // units, for an observation of weight one (src/train/value_noise.h)
 
   bool operator==(const Recipe&) const = default;
 };

@@ -58,6 +58,7 @@ struct TrainSettings {
   std::string loss = "squared";  // or huber
   double huber_delta = 0.1;
   std::optional<double> decay_noise_sd;  // noise that weight decay assumes, in the values' unit; none: a hundredth of their sd
+  std::optional<double> value_noise_sd;  // added to each network's values, in their unit; none: that of the observations
   double checkpoint_every_s = 300.0;
 };
 

@@ -52,7 +52,7 @@ Forecast forecast_of(double mean, double raw_sd);
 template <class Real>
 class ProcessPass {
  public:
-  static constexpr std::size_t kSliceRows = 256;
+  static constexpr std::size_t kSliceRows = 64;  // 16 slices of a batch of 1,024, work for as many threads
 
   ProcessPass(const ProcessSpecs& specs, std::size_t max_rows, int threads);
 

@@ -29,6 +29,10 @@ constexpr std::uint32_t kEncoder = 0, kDecoder = 1;  // their places among membe
 
 // A network's weights and Adam's moments.
 struct Trained {
+  struct Part {
+    std::size_t first, size;
+  };
+
   std::vector<TensorInfo> tensors;
   std::vector<float> parameters, moment1, moment2;
 
@@ -47,10 +51,22 @@ struct Trained {
     return sum;
   }
 
-  void step(const cpu::AdamStep& step, const TensorInfo& tensor, std::vector<const float*> gradients) {
-    for (const float*& gradient : gradients) gradient += tensor.offset;
-    const auto part = [&](std::vector<float>& numbers) { return std::span(numbers.data() + tensor.offset, tensor.size()); };
-    cpu::adam_step(step, gradients, part(parameters), part(moment1), part(moment2));
+  // Parts of the tensors, as tasks.
+  std::vector<Part> parts() const {
+    constexpr std::size_t kMost = 16384;
+    std::vector<Part> out;
+    for (const TensorInfo& tensor : tensors) {
+      for (std::size_t first = 0; first < tensor.size(); first += kMost) {
+        out.push_back({tensor.offset + first, std::min(kMost, tensor.size() - first)});
+      }
+    }
+    return out;
+  }
+
+  void step(const cpu::AdamStep& step, const Part& part, std::vector<const float*> gradients) {
+    for (const float*& gradient : gradients) gradient += part.first;
+    const auto of = [&](std::vector<float>& numbers) { return std::span(numbers.data() + part.first, part.size); };
+    cpu::adam_step(step, gradients, of(parameters), of(moment1), of(moment2));
   }
 };
 
@@ -134,7 +150,7 @@ class NeuralProcessInterpolator : public Interpolator {
   double bytes() const {
     const auto weights = static_cast<double>(make_plan(specs_.encoder).parameter_size + make_plan(specs_.decoder).parameter_size);
     const double slices = std::ceil(static_cast<double>(recipe_.batch) / ProcessPass<float>::kSliceRows);
-    const double features = 256.0 * settings_.width * 2.0 * (2.0 * settings_.depth + 3.0);
+    const double features = double{ProcessPass<float>::kSliceRows} * settings_.width * 2.0 * (2.0 * settings_.depth + 3.0);
     return 4.0 * (3.0 * weights + slices * (weights + features));
   }
 
@@ -188,13 +204,12 @@ class NeuralProcessInterpolator : public Interpolator {
   }
 
   void update(const cpu::AdamStep& step, const ProcessPass<float>& pass) {
-    const std::size_t first = encoder_.tensors.size();
-    for_each_task(threads_, first + decoder_.tensors.size(), [&](std::size_t task) {
-      const bool encoder = task < first;
-      if (encoder) {
-        encoder_.step(step, encoder_.tensors[task], pass.encoder_gradients());
+    const std::vector<Trained::Part> encoder = encoder_.parts(), decoder = decoder_.parts();
+    for_each_task(threads_, encoder.size() + decoder.size(), [&](std::size_t task) {
+      if (task < encoder.size()) {
+        encoder_.step(step, encoder[task], pass.encoder_gradients());
       } else {
-        decoder_.step(step, decoder_.tensors[task - first], pass.decoder_gradients());
+        decoder_.step(step, decoder[task - encoder.size()], pass.decoder_gradients());
       }
     });
   }

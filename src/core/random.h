@@ -27,6 +27,7 @@ enum class Purpose : std::uint16_t {
   dropout = 12,       // which features a training step leaves out
   weight_noise = 13,  // of variational training
   draws = 14,         // from a posterior, for prediction
+  value_noise = 15,   // that a member is trained with
 };
 
 struct RandomKey {

@@ -17,7 +17,7 @@
 namespace drift {
 namespace {
 
-// Multiply-adds of one layer for one observation.
+// Multiply-adds of one layer for one observation, as its formula has them: what engines save by algebra is counted.
 struct LayerWork {
   double frequencies;  // hidden input and coordinates to phases, unit vector to cosines
   double hidden;       // the hidden input's share of those

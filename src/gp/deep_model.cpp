@@ -49,8 +49,10 @@ double DeepModel<Real>::evaluate(const DeepParameters<Real>& parameters, const D
                                  const Wanted& wanted) {
   jitter_ = 0.0;
   for (std::size_t l = 0; l < layers_.size(); ++l) {
-    layers_[l].reset();  // its memory first
-    layers_[l] = std::make_unique<VariationalLayer<Real>>(spec_.layers[l], parameters.layers[l], threads_);
+    if (layers_[l])
+      layers_[l]->renew(parameters.layers[l]);
+    else
+      layers_[l] = std::make_unique<VariationalLayer<Real>>(spec_.layers[l], parameters.layers[l], threads_);
     jitter_ = std::max(jitter_, layers_[l]->jitter());
   }
   forward(batch, key, wanted.quick);
@@ -106,7 +108,7 @@ double DeepModel<Real>::expected(const DeepParameters<Real>& parameters, const D
   last_mean_ = last.mean.col(0);
   last_dmean_.resize(index(columns));
   last_dvariance_.resize(index(columns));
-  constexpr std::size_t kPart = 1024;
+  constexpr std::size_t kPart = 64;
   const std::size_t parts = range_count(columns, kPart);
   std::vector<double> values(parts), slopes(parts);
   run_tasks(threads_, parts, [&](std::size_t part) {

@@ -26,8 +26,10 @@ class NaturalSteps {
   static double bytes(std::size_t inducing, std::size_t columns);
 
  private:
-  Eigen::MatrixXd precision_;  // [M, M] the lower triangle
-  Eigen::VectorXd weighted_;   // [M] P m
+  Eigen::MatrixXd precision_;           // [M, M] the lower triangle
+  Eigen::VectorXd weighted_;            // [M] P m
+  Eigen::MatrixXd a_;                   // memory of a step, [columns, M]
+  Eigen::MatrixXd reversed_, inverse_;  // [M, M]
 };
 
 }  // namespace drift::gp

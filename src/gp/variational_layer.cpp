@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "engine/cpu/gemm.h"
@@ -66,19 +67,33 @@ LayerParameters<Real> initial_layer(const LayerSpec& spec, Eigen::MatrixXd induc
 
 template <class Real>
 VariationalLayer<Real>::VariationalLayer(const LayerSpec& spec, const LayerParameters<Real>& parameters, int threads)
-    : spec_(spec), parameters_(parameters), threads_(threads), kernel_(spec.kernel, parameters.kernel) {
+    : spec_(spec), parameters_(&parameters), threads_(threads), kernel_(spec.kernel, parameters.kernel) {
+  prepare();
+}
+
+template <class Real>
+void VariationalLayer<Real>::renew(const LayerParameters<Real>& parameters) {
+  parameters_ = &parameters;
+  kernel_ = Kernel(spec_.kernel, parameters.kernel);
+  prepare();
+}
+
+template <class Real>
+void VariationalLayer<Real>::prepare() {
   covariance_and_factor();
-  blocks_ = inverse_blocks(lower_);
+  inverse_blocks(lower_, threads_, blocks_);
   well_conditioned_ =
       sizeof(Real) < sizeof(double) && lower_.diagonal().array().square().minCoeff() >= kQuickShare * kernel_.variance();
-  low_ = lower_in<Real>(lower_, threads_);
-  for (const Eigen::MatrixXd& block : blocks_) low_blocks_.push_back(block.template cast<Real>());
+  lower_in<Real>(lower_, threads_, low_);
+  low_blocks_.resize(blocks_.size());
+  for (std::size_t i = 0; i < blocks_.size(); ++i) low_blocks_[i] = blocks_[i].template cast<Real>();
+  inverted_ = false;
 }
 
 template <class Real>
 void VariationalLayer<Real>::covariance_and_factor() {
-  const std::size_t m = parameters_.points();
-  const Eigen::MatrixXd& z = parameters_.inducing;
+  const std::size_t m = parameters_->points();
+  const Eigen::MatrixXd& z = parameters_->inducing;
   lower_.resize(index(m), index(m));
   const BlockPairs pairs(m);
   run_tasks(threads_, pairs.size(), [&](std::size_t task) {
@@ -101,7 +116,7 @@ template <class Real>
 void VariationalLayer<Real>::forward(Points x, LayerWork<Real>& work, Solve solve) const {
   const std::size_t points = static_cast<std::size_t>(x.cols());
   work.quick = solve == Solve::quick && well_conditioned_;
-  resize(work, static_cast<std::size_t>(x.rows()), points, parameters_.points(), static_cast<std::size_t>(spec_.outputs));
+  resize(work, static_cast<std::size_t>(x.rows()), points, parameters_->points(), static_cast<std::size_t>(spec_.outputs));
   work.inputs = x;
   run_tasks(threads_, range_count(points, kSlice), [&](std::size_t task) {
     const Range slice = range_at(points, kSlice, task);
@@ -113,7 +128,7 @@ void VariationalLayer<Real>::forward(Points x, LayerWork<Real>& work, Solve solv
 // A of the points [slice).
 template <class Real>
 void VariationalLayer<Real>::solve_slice(const Range& slice, LayerWork<Real>& work) const {
-  const std::size_t m = parameters_.points(), size = slice.size();
+  const std::size_t m = parameters_->points(), size = slice.size();
   const Eigen::Index first = index(slice.first), count = index(size);
   const auto to_real = [&](const double* from, std::size_t stride) {
     for (std::size_t i = 0; i < m; ++i) {
@@ -123,12 +138,12 @@ void VariationalLayer<Real>::solve_slice(const Range& slice, LayerWork<Real>& wo
   };
   if (work.quick) {
     Eigen::MatrixXd k(count, index(m));
-    kernel_.matrix(work.inputs.middleCols(first, count), parameters_.inducing, k);
+    kernel_.matrix(work.inputs.middleCols(first, count), parameters_->inducing, k);
     to_real(k.data(), size);
     solve_left<Real>(low_, low_blocks_, work.a_low.data(), work.stride, slice);
   } else {
     auto a = work.a.middleRows(first, count);
-    kernel_.matrix(work.inputs.middleCols(first, count), parameters_.inducing, a);
+    kernel_.matrix(work.inputs.middleCols(first, count), parameters_->inducing, a);
     solve_right(lower_, blocks_, a);
     to_real(work.a.data() + slice.first, work.stride);
   }
@@ -136,7 +151,7 @@ void VariationalLayer<Real>::solve_slice(const Range& slice, LayerWork<Real>& wo
 
 template <class Real>
 void VariationalLayer<Real>::mean_and_variance(const Range& slice, LayerWork<Real>& work) const {
-  const std::size_t m = parameters_.points();
+  const std::size_t m = parameters_->points();
   const Eigen::Index first = index(slice.first), count = index(slice.size());
   const double prior = kernel_.variance();
   using Row = Eigen::Map<const Eigen::Array<Real, Eigen::Dynamic, 1>>;
@@ -147,16 +162,16 @@ void VariationalLayer<Real>::mean_and_variance(const Range& slice, LayerWork<Rea
     for (std::size_t i = 0; i < m; ++i) {
       row = Row(work.a_low.data() + i * work.stride + slice.first, count).template cast<double>();
       left -= row.square();
-      for (Eigen::Index p = 0; p < mean.cols(); ++p) mean.col(p).array() += parameters_.mean(index(i), p) * row;
+      for (Eigen::Index p = 0; p < mean.cols(); ++p) mean.col(p).array() += parameters_->mean(index(i), p) * row;
     }
   } else {
     const auto a = work.a.middleRows(first, count);
-    mean.noalias() = a * parameters_.mean;
+    mean.noalias() = a * parameters_->mean;
     left -= a.rowwise().squaredNorm().array();
   }
   if (spec_.skip.size() > 0) mean += work.inputs.middleCols(first, count).transpose() * spec_.skip;
   for (std::size_t p = 0; p < work.b.size(); ++p) {
-    multiply_root_transposed<Real>(parameters_.root[p], work.a_low.data(), work.b[p].data(), work.stride, slice);
+    multiply_root_transposed<Real>(parameters_->root[p], work.a_low.data(), work.b[p].data(), work.stride, slice);
     Eigen::ArrayXd spread = Eigen::ArrayXd::Zero(count);
     for (std::size_t i = 0; i < m; ++i) {
       spread += Row(work.b[p].data() + i * work.stride + slice.first, count).template cast<double>().square();
@@ -167,27 +182,26 @@ void VariationalLayer<Real>::mean_and_variance(const Range& slice, LayerWork<Rea
 
 template <class Real>
 double VariationalLayer<Real>::divergence() const {
-  double sum = 0.0;
-  const auto m = static_cast<double>(parameters_.points());
-  for (std::size_t p = 0; p < parameters_.root.size(); ++p) {
-    const RowMatrix<Real>& s = parameters_.root[p];
-    double squares = 0.0, logs = 0.0;
-    for (Eigen::Index i = 0; i < s.rows(); ++i) {
-      squares += s.row(i).head(i + 1).template cast<double>().squaredNorm();
-      logs += std::log(std::abs(static_cast<double>(s(i, i))));
+  const std::size_t m = parameters_->points(), blocks = range_count(m, kBlock);
+  std::vector<double> parts(parameters_->root.size() * blocks, 0.0);  // summed in their order
+  run_tasks(threads_, parts.size(), [&](std::size_t task) {
+    const RowMatrix<Real>& s = parameters_->root[task / blocks];
+    const Range rows = range_at(m, kBlock, task % blocks);
+    for (Eigen::Index i = index(rows.first); i < index(rows.last); ++i) {
+      parts[task] += 0.5 * (s.row(i).head(i + 1).template cast<double>().squaredNorm() - 1.0);
+      parts[task] -= std::log(std::abs(static_cast<double>(s(i, i))));
     }
-    sum += 0.5 * (squares + parameters_.mean.col(index(p)).squaredNorm() - m) - logs;
-  }
-  return sum;
+  });
+  return std::accumulate(parts.begin(), parts.end(), 0.5 * parameters_->mean.squaredNorm());
 }
 
 template <class Real>
 void VariationalLayer<Real>::add_divergence_gradient(double scale, LayerParameters<Real>& gradient) const {
-  gradient.mean += scale * parameters_.mean;
-  for (std::size_t p = 0; p < parameters_.root.size(); ++p) {
-    const RowMatrix<Real>& s = parameters_.root[p];
-    run_tasks(threads_, range_count(parameters_.points(), kBlock), [&](std::size_t task) {
-      const Range rows = range_at(parameters_.points(), kBlock, task);
+  gradient.mean += scale * parameters_->mean;
+  for (std::size_t p = 0; p < parameters_->root.size(); ++p) {
+    const RowMatrix<Real>& s = parameters_->root[p];
+    run_tasks(threads_, range_count(parameters_->points(), kBlock), [&](std::size_t task) {
+      const Range rows = range_at(parameters_->points(), kBlock, task);
       for (Eigen::Index i = index(rows.first); i < index(rows.last); ++i) {
         gradient.root[p].row(i).head(i + 1) += static_cast<Real>(scale) * s.row(i).head(i + 1);
         gradient.root[p](i, i) -= static_cast<Real>(scale) / s(i, i);
@@ -212,6 +226,8 @@ template LayerParameters<float> initial_layer(const LayerSpec&, Eigen::MatrixXd,
 template LayerParameters<double> initial_layer(const LayerSpec&, Eigen::MatrixXd, KernelParameters, double);
 template VariationalLayer<float>::VariationalLayer(const LayerSpec&, const LayerParameters<float>&, int);
 template VariationalLayer<double>::VariationalLayer(const LayerSpec&, const LayerParameters<double>&, int);
+template void VariationalLayer<float>::renew(const LayerParameters<float>&);
+template void VariationalLayer<double>::renew(const LayerParameters<double>&);
 template void VariationalLayer<float>::forward(Points, LayerWork<float>&, Solve) const;
 template void VariationalLayer<double>::forward(Points, LayerWork<double>&, Solve) const;
 template double VariationalLayer<float>::divergence() const;

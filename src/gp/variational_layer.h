@@ -69,6 +69,7 @@ struct LayerWork {
   std::vector<AlignedVector<Real>> b;  // B_p [M, stride]
   AlignedVector<Real> da;              // dA [M, stride]
   AlignedVector<Real> dk;              // dK_uf [M, stride]
+  RowMatrix<Real> f, half;             // [M, M] of the backward pass of K_uu
   Eigen::MatrixXd mean;                // [points, P]
   Eigen::MatrixXd variance;            // [points, P], > 0
 };
@@ -79,6 +80,8 @@ class VariationalLayer {
  public:
   // Throws Error, naming spec.where, when K_uu cannot be factored.
   VariationalLayer(const LayerSpec& spec, const LayerParameters<Real>& parameters, int threads);
+  // The same layer with other parameters, in the same memory: fresh memory every step would cost a page fault every 4 kB.
+  void renew(const LayerParameters<Real>& parameters);
 
   double jitter() const { return jitter_; }                // what was added to K_uu's diagonal
   const Eigen::MatrixXd& lower() const { return lower_; }  // L
@@ -102,6 +105,7 @@ class VariationalLayer {
   void add_divergence_gradient(double scale, LayerParameters<Real>& gradient) const;  // of scale * KL, in m and S
 
  private:
+  void prepare();
   void covariance_and_factor();
   void solve_slice(const Range& slice, LayerWork<Real>& work) const;
   void mean_and_variance(const Range& slice, LayerWork<Real>& work) const;
@@ -110,12 +114,13 @@ class VariationalLayer {
   void backward_a(const Eigen::MatrixXd& dmean, const Eigen::MatrixXd& dvariance, LayerWork<Real>& work) const;
   void backward_root(const LayerWork<Real>& work, LayerParameters<Real>& gradient) const;
   void backward_cross(LayerWork<Real>& work, const Wanted& wanted) const;
-  RowMatrix<Real> prior_slopes(const LayerWork<Real>& work) const;
-  void backward_prior(const LayerWork<Real>& work, LayerParameters<Real>& gradient) const;
+  void half_slopes(const Range& rows, LayerWork<Real>& work) const;
+  void prior_slopes(LayerWork<Real>& work) const;
+  void backward_prior(LayerWork<Real>& work, LayerParameters<Real>& gradient) const;
   void invert();
 
   const LayerSpec& spec_;
-  const LayerParameters<Real>& parameters_;
+  const LayerParameters<Real>* parameters_;
   int threads_;
   Kernel kernel_;
   Eigen::MatrixXd lower_;                // L, its upper triangle zero
@@ -125,6 +130,7 @@ class VariationalLayer {
   RowMatrix<Real> low_;            // L in Real, where it is
   std::vector<RowMatrix<Real>> low_blocks_;
   RowMatrix<Real> inverse_;  // L^-1, made when backward() first needs it
+  bool inverted_ = false;
 };
 
 // Bytes that a layer holds in training, its gradient and Adam's moments included.

@@ -6,6 +6,7 @@
 // 7.3 in all. oneDNN reaches 115 GFLOP/s on a Zen 4 core on these shapes, 105 where both operands lie the wrong way (dS, dA A'),
 // so that the floor is 67 ms of one core and 8 for the factor; measured were 113 to 131 ms with covariances (9 ms), blocks'
 // zeros, conversions and Adam, on a machine that was busy with other work: wall time on two quiet cores is still to be measured.
+// On 16 virtual cores of a Xeon, five runs took 21 to 32 ms of wall time and some 220 of processor time a step.
 // Measured and left aside: A in double, 26 ms more (dtrsm runs at 30 GFLOP/s on 128 points, in blocks of products at 34); that is
 // what natural steps, predictions and badly conditioned factors still have. Y L^-1 in place of F L^-1, 0.5 GFLOP more.
 // Counted and left aside: L' dL as the textbook has it, a product of M^3 more; Q = S S' - I with QA, or H = A W A' with dS = H S,
@@ -23,29 +24,46 @@ namespace drift::gp {
 namespace {
 
 constexpr std::size_t kWide = 2 * kBlock;  // columns of one product where both factors are triangular
+constexpr std::size_t kThin = kBlock / 2;  // rows of a task that takes a row's whole length
+constexpr std::size_t kPart = 8 * kBlock;  // columns of a task that does not
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
-// Rows of the lower triangle of c = scale * a b' + beta c; a, b [M, stride], c [M, M].
+// Some rows and columns of c = a b' + beta c; a, b [M, stride], c [M, M].
 template <class Real>
-void lower_product(const Real* a, const Real* b, std::size_t stride, std::size_t points, const Range& rows, Real beta, Real* c,
-                   std::size_t m) {
+void product_part(const Real* a, const Real* b, std::size_t stride, std::size_t points, const Range& rows, const Range& cols,
+                  Real beta, RowMatrix<Real>& c) {
+  const auto m = static_cast<std::size_t>(c.cols());
   cpu::gemm({.transpose_b = cpu::Transpose::yes,
              .m = rows.size(),
-             .n = rows.last,
+             .n = cols.size(),
              .k = points,
              .a = a + rows.first * stride,
              .lda = stride,
-             .b = b,
+             .b = b + cols.first * stride,
              .ldb = stride,
              .beta = beta,
-             .c = c + rows.first * m,
+             .c = c.data() + rows.first * m + cols.first,
              .ldc = m});
 }
 
+// The part of those rows up to column `last` that lies above the diagonal.
 template <class Real>
-void clear_above_diagonal(RowMatrix<Real>& matrix, const Range& rows) {
-  for (Eigen::Index i = index(rows.first); i < index(rows.last); ++i) matrix.row(i).tail(matrix.cols() - i - 1).setZero();
+void clear_above_diagonal(RowMatrix<Real>& matrix, const Range& rows, std::size_t last) {
+  for (std::size_t i = rows.first; i + 1 < std::min(rows.last, last); ++i) {
+    matrix.row(index(i)).segment(index(i + 1), index(last - i - 1)).setZero();
+  }
+}
+
+// Blocks of rows by parts of the columns up to the diagonal, the lowest, longest rows first.
+std::vector<std::pair<Range, Range>> lower_parts(std::size_t m) {
+  std::vector<std::pair<Range, Range>> parts;
+  for (std::size_t block = range_count(m, kBlock); block-- > 0;) {
+    const Range rows = range_at(m, kBlock, block);
+    for (std::size_t part = 0; part < range_count(rows.last, kPart); ++part)
+      parts.emplace_back(rows, range_at(rows.last, kPart, part));
+  }
+  return parts;
 }
 
 }  // namespace
@@ -56,7 +74,7 @@ void VariationalLayer<Real>::backward(const Eigen::MatrixXd& dmean, const Eigen:
   LayerParameters<Real>& gradient = *wanted.gradient;
   backward_mean(dmean, work, gradient);
   if (!wanted.root && !wanted.kernel && wanted.inputs == nullptr) return;
-  const std::size_t size = parameters_.points() * work.stride;
+  const std::size_t size = parameters_->points() * work.stride;
   if (work.da.size() != size) work.da.assign(size, Real{0});
   if (work.dk.size() != size) work.dk.assign(size, Real{0});
   if (wanted.kernel || wanted.inputs != nullptr) invert();
@@ -74,8 +92,8 @@ void VariationalLayer<Real>::backward(const Eigen::MatrixXd& dmean, const Eigen:
 template <class Real>
 void VariationalLayer<Real>::backward_mean(const Eigen::MatrixXd& dmean, const LayerWork<Real>& work,
                                            LayerParameters<Real>& gradient) const {
-  run_tasks(threads_, range_count(parameters_.points(), kBlock), [&](std::size_t task) {
-    const Range rows = range_at(parameters_.points(), kBlock, task);
+  run_tasks(threads_, range_count(parameters_->points(), kBlock), [&](std::size_t task) {
+    const Range rows = range_at(parameters_->points(), kBlock, task);
     for (std::size_t i = rows.first; i < rows.last; ++i) {
       const Real* low = work.a_low.data() + i * work.stride;
       const Eigen::VectorXd a =
@@ -89,8 +107,8 @@ void VariationalLayer<Real>::backward_mean(const Eigen::MatrixXd& dmean, const L
 template <class Real>
 void VariationalLayer<Real>::scale_b(const Eigen::MatrixXd& dvariance, LayerWork<Real>& work) const {
   const Eigen::Array<Real, Eigen::Dynamic, Eigen::Dynamic> twice = (2.0 * dvariance.array()).template cast<Real>();
-  run_tasks(threads_, range_count(parameters_.points(), kBlock), [&](std::size_t task) {
-    const Range rows = range_at(parameters_.points(), kBlock, task);
+  run_tasks(threads_, range_count(parameters_->points(), kBlock), [&](std::size_t task) {
+    const Range rows = range_at(parameters_->points(), kBlock, task);
     for (std::size_t p = 0; p < work.b.size(); ++p) {
       for (std::size_t i = rows.first; i < rows.last; ++i) {
         Eigen::Map<Eigen::Array<Real, Eigen::Dynamic, 1>>(work.b[p].data() + i * work.stride, index(work.points)) *=
@@ -102,23 +120,23 @@ void VariationalLayer<Real>::scale_b(const Eigen::MatrixXd& dvariance, LayerWork
 
 template <class Real>
 void VariationalLayer<Real>::backward_root(const LayerWork<Real>& work, LayerParameters<Real>& gradient) const {
-  const std::size_t m = parameters_.points(), blocks = range_count(m, kBlock);
-  run_tasks(threads_, work.b.size() * blocks, [&](std::size_t task) {
-    const std::size_t p = task / blocks;
-    const Range rows = range_at(m, kBlock, blocks - 1 - task % blocks);  // the longest first
-    lower_product<Real>(work.a_low.data(), work.b[p].data(), work.stride, work.points, rows, 1, gradient.root[p].data(), m);
-    clear_above_diagonal(gradient.root[p], rows);
+  const std::vector<std::pair<Range, Range>> parts = lower_parts(parameters_->points());
+  run_tasks(threads_, work.b.size() * parts.size(), [&](std::size_t task) {
+    const std::size_t p = task / parts.size();
+    const auto& [rows, cols] = parts[task % parts.size()];
+    product_part<Real>(work.a_low.data(), work.b[p].data(), work.stride, work.points, rows, cols, 1, gradient.root[p]);
+    clear_above_diagonal(gradient.root[p], rows, cols.last);
   });
 }
 
 template <class Real>
 void VariationalLayer<Real>::backward_a(const Eigen::MatrixXd& dmean, const Eigen::MatrixXd& dvariance,
                                         LayerWork<Real>& work) const {
-  const std::size_t m = parameters_.points();
+  const std::size_t m = parameters_->points();
   using Column = Eigen::Array<Real, Eigen::Dynamic, 1>;
   const Column all = (-2.0 * dvariance.rowwise().sum().array()).template cast<Real>();
   const Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> slopes = dmean.template cast<Real>();
-  const Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> means = parameters_.mean.template cast<Real>();
+  const Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> means = parameters_->mean.template cast<Real>();
   run_tasks(threads_, range_count(work.points, kSlice), [&](std::size_t task) {
     const Range slice = range_at(work.points, kSlice, task);
     const Eigen::Index first = index(slice.first), count = index(slice.size());
@@ -130,7 +148,7 @@ void VariationalLayer<Real>::backward_a(const Eigen::MatrixXd& dmean, const Eige
       for (Eigen::Index p = 0; p < slopes.cols(); ++p) da += means(index(i), p) * slopes.col(p).segment(first, count).array();
     }
     for (std::size_t p = 0; p < work.b.size(); ++p) {
-      add_root_product<Real>(parameters_.root[p], work.b[p].data(), work.da.data(), work.stride, slice);
+      add_root_product<Real>(parameters_->root[p], work.b[p].data(), work.da.data(), work.stride, slice);
     }
     multiply_root_transposed<Real>(inverse_, work.da.data(), work.dk.data(), work.stride, slice);
   });
@@ -139,9 +157,9 @@ void VariationalLayer<Real>::backward_a(const Eigen::MatrixXd& dmean, const Eige
 // What dK_uf means for Z, the covariance's parameters and the inputs; slices are summed in their order.
 template <class Real>
 void VariationalLayer<Real>::backward_cross(LayerWork<Real>& work, const Wanted& wanted) const {
-  const std::size_t m = parameters_.points(), slices = range_count(work.points, kSlice);
-  const Eigen::MatrixXd& z = parameters_.inducing;
-  std::vector<KernelParameters> kernel_parts(slices, Eigen::VectorXd::Zero(parameters_.kernel.size()));
+  const std::size_t m = parameters_->points(), slices = range_count(work.points, kSlice);
+  const Eigen::MatrixXd& z = parameters_->inducing;
+  std::vector<KernelParameters> kernel_parts(slices, Eigen::VectorXd::Zero(parameters_->kernel.size()));
   std::vector<Eigen::MatrixXd> z_parts(wanted.kernel ? slices : 0, Eigen::MatrixXd::Zero(z.rows(), z.cols()));
   std::vector<Eigen::MatrixXd> x_parts(wanted.inputs != nullptr ? slices : 0);
   run_tasks(threads_, slices, [&](std::size_t task) {
@@ -163,32 +181,39 @@ void VariationalLayer<Real>::backward_cross(LayerWork<Real>& work, const Wanted&
   }
 }
 
-// The lower triangle of dK_uu = -1/2 L^-T Y L^-1. With Y = F + F', F lower triangular with half of Y's diagonal, this is
-// -1/2 (Q + Q'), Q = L^-T (F L^-1): F L^-1 is lower triangular again, a third of the work of Y L^-1. Returned is Q + Q'.
+// Rows of F and of half = F L^-1; see prior_slopes().
 template <class Real>
-RowMatrix<Real> VariationalLayer<Real>::prior_slopes(const LayerWork<Real>& work) const {
-  const std::size_t m = parameters_.points(), blocks = range_count(m, kBlock);
-  RowMatrix<Real> f(index(m), index(m)), half(index(m), index(m));
-  run_tasks(threads_, blocks, [&](std::size_t task) {
-    const Range rows = range_at(m, kBlock, blocks - 1 - task);
-    lower_product<Real>(work.da.data(), work.a_low.data(), work.stride, work.points, rows, 0, f.data(), m);
-    clear_above_diagonal(f, rows);
-    for (Eigen::Index i = index(rows.first); i < index(rows.last); ++i) f(i, i) *= static_cast<Real>(0.5);
-    // half = F L^-1, columns in wide blocks up to the one that holds the diagonal: what lies above it there comes out as zero.
-    for (std::size_t first = 0; first < rows.last; first += kWide) {
-      const Range cols{first, std::min(m, first + kWide)};
-      cpu::gemm({.m = rows.size(),
-                 .n = cols.size(),
-                 .k = rows.last - cols.first,
-                 .a = f.data() + rows.first * m + cols.first,
-                 .lda = m,
-                 .b = inverse_.data() + cols.first * m + cols.first,
-                 .ldb = m,
-                 .beta = 0,
-                 .c = half.data() + rows.first * m + cols.first,
-                 .ldc = m});
-    }
-  });
+void VariationalLayer<Real>::half_slopes(const Range& rows, LayerWork<Real>& work) const {
+  const std::size_t m = parameters_->points();
+  RowMatrix<Real>&f = work.f, &half = work.half;
+  product_part<Real>(work.da.data(), work.a_low.data(), work.stride, work.points, rows, {0, rows.last}, 0, f);
+  clear_above_diagonal(f, rows, rows.last);
+  for (Eigen::Index i = index(rows.first); i < index(rows.last); ++i) f(i, i) *= static_cast<Real>(0.5);
+  // Columns in wide blocks up to the one that holds the diagonal: what lies above it there comes out as zero.
+  for (std::size_t first = 0; first < rows.last; first += kWide) {
+    const Range cols{first, std::min(m, first + kWide)};
+    cpu::gemm({.m = rows.size(),
+               .n = cols.size(),
+               .k = rows.last - cols.first,
+               .a = f.data() + rows.first * m + cols.first,
+               .lda = m,
+               .b = inverse_.data() + cols.first * m + cols.first,
+               .ldb = m,
+               .beta = 0,
+               .c = half.data() + rows.first * m + cols.first,
+               .ldc = m});
+  }
+}
+
+// The lower triangle of dK_uu = -1/2 L^-T Y L^-1. With Y = F + F', F lower triangular with half of Y's diagonal, this is
+// -1/2 (Q + Q'), Q = L^-T (F L^-1): F L^-1 is lower triangular again, a third of the work of Y L^-1. Leaves Q in work.f.
+template <class Real>
+void VariationalLayer<Real>::prior_slopes(LayerWork<Real>& work) const {
+  const std::size_t m = parameters_->points(), blocks = range_count(m, kBlock), thin = range_count(m, kThin);
+  RowMatrix<Real>&f = work.f, &half = work.half;
+  f.resize(index(m), index(m));
+  half.resize(index(m), index(m));
+  run_tasks(threads_, thin, [&](std::size_t task) { half_slopes(range_at(m, kThin, thin - 1 - task), work); });
   // Q, into F's memory: Q_ij = sum over k >= i, j of (L^-1)_ki half_kj.
   run_tasks(threads_, blocks, [&](std::size_t task) {
     const Range rows = range_at(m, kBlock, task);
@@ -218,15 +243,15 @@ RowMatrix<Real> VariationalLayer<Real>::prior_slopes(const LayerWork<Real>& work
                  .ldc = m});
     }
   });
-  return f;
 }
 
 // What dK_uu means for Z and the covariance's parameters.
 template <class Real>
-void VariationalLayer<Real>::backward_prior(const LayerWork<Real>& work, LayerParameters<Real>& gradient) const {
-  const std::size_t m = parameters_.points();
-  const Eigen::MatrixXd& z = parameters_.inducing;
-  const RowMatrix<Real> q = prior_slopes(work);
+void VariationalLayer<Real>::backward_prior(LayerWork<Real>& work, LayerParameters<Real>& gradient) const {
+  const std::size_t m = parameters_->points();
+  const Eigen::MatrixXd& z = parameters_->inducing;
+  prior_slopes(work);
+  const RowMatrix<Real>& q = work.f;
   const BlockPairs pairs(m);
   struct Part {
     KernelParameters kernel;
@@ -241,7 +266,7 @@ void VariationalLayer<Real>::backward_prior(const LayerWork<Real>& work, LayerPa
     const double factor = diagonal ? -0.5 : -1.0;  // a block below the diagonal stands for its mirror image too
     const Eigen::MatrixXd weights = factor * (below + above.transpose()).template cast<double>();
     Part& part = parts[task];
-    part = {Eigen::VectorXd::Zero(parameters_.kernel.size()), Eigen::MatrixXd::Zero(z.rows(), index(row.size())),
+    part = {Eigen::VectorXd::Zero(parameters_->kernel.size()), Eigen::MatrixXd::Zero(z.rows(), index(row.size())),
             Eigen::MatrixXd::Zero(z.rows(), index(col.size()))};
     kernel_.backward(z.middleCols(index(row.first), index(row.size())), z.middleCols(index(col.first), index(col.size())),
                      weights, part.kernel, &part.rows, &part.cols);
@@ -260,7 +285,8 @@ void VariationalLayer<Real>::backward_prior(const LayerWork<Real>& work, LayerPa
 
 template <class Real>
 void VariationalLayer<Real>::invert() {
-  if (inverse_.size() == 0) inverse_ = inverse_of<Real>(low_, low_blocks_, threads_);
+  if (!inverted_) inverse_of<Real>(low_, low_blocks_, threads_, inverse_);
+  inverted_ = true;
 }
 
 template void VariationalLayer<float>::backward(const Eigen::MatrixXd&, const Eigen::MatrixXd&, LayerWork<float>&, const Wanted&);

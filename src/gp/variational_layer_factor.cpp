@@ -10,9 +10,10 @@
 namespace drift::gp {
 namespace {
 
-// Columns of the Cholesky factor that go together, and rows of one product: wide enough that packing is cheap, narrow enough that
-// there is work for all threads.
+// Columns of the Cholesky factor that go together: wide enough that packing is cheap. Rows of one task: few enough that there is
+// work for all threads.
 std::size_t panel_width(std::size_t m) { return m < 2048 ? 128 : 256; }
+std::size_t task_rows(std::size_t m) { return panel_width(m) / 2; }
 
 Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
@@ -30,38 +31,36 @@ bool factor_on_threads(Eigen::MatrixXd& matrix, int threads) {
   for (std::size_t p = 0; p < range_count(m, width); ++p) {
     const Range panel = range_at(m, width, p), before{0, panel.first};
     const auto rows_of = [&](std::size_t first, std::size_t i) {
-      const Range r = range_at(m - first, width, i);
+      const Range r = range_at(m - first, task_rows(m), i);
       return Range{first + r.first, first + r.last};
     };
     if (panel.first > 0) {
-      run_tasks(threads, range_count(m - panel.first, width), [&](std::size_t i) {
+      run_tasks(threads, range_count(m - panel.first, task_rows(m)), [&](std::size_t i) {
         const Range rows = rows_of(panel.first, i);
         multiply(-1.0, block_of(matrix, rows, before), false, block_of(matrix, panel, before), true, 1.0,
                  block_of(matrix, rows, panel));
       });
     }
     if (factor_in_place(block_of(matrix, panel, panel)) != 0) return false;
-    Eigen::MatrixXd inverse = block_of(matrix, panel, panel).triangularView<Eigen::Lower>();
-    invert_lower(inverse);
-    run_tasks(threads, range_count(m - panel.last, width), [&](std::size_t i) {
-      auto below = block_of(matrix, rows_of(panel.last, i), panel);
-      const Eigen::MatrixXd right = below;
-      multiply(1.0, right, false, inverse, true, 0.0, below);
+    run_tasks(threads, range_count(m - panel.last, task_rows(m)), [&](std::size_t i) {
+      solve_lower_right(block_of(matrix, panel, panel), true, block_of(matrix, rows_of(panel.last, i), panel));
     });
   }
-  for (Eigen::Index j = 1; j < matrix.cols(); ++j) matrix.col(j).head(j).setZero();
+  run_tasks(threads, range_count(m, kBlock), [&](std::size_t task) {
+    const Range cols = range_at(m, kBlock, task);
+    for (Eigen::Index j = index(cols.first); j < index(cols.last); ++j) matrix.col(j).head(j).setZero();
+  });
   return matrix.diagonal().allFinite();
 }
 
-std::vector<Eigen::MatrixXd> inverse_blocks(const Eigen::MatrixXd& lower) {
+void inverse_blocks(const Eigen::MatrixXd& lower, int threads, std::vector<Eigen::MatrixXd>& blocks) {
   const auto m = static_cast<std::size_t>(lower.rows());
-  std::vector<Eigen::MatrixXd> out;
-  for (std::size_t i = 0; i < range_count(m, kSolveBlock); ++i) {
+  blocks.resize(range_count(m, kSolveBlock));
+  run_tasks(threads, blocks.size(), [&](std::size_t i) {
     const Range rows = range_at(m, kSolveBlock, i);
-    out.emplace_back(block_of(lower, rows, rows));
-    invert_lower(out.back());
-  }
-  return out;
+    blocks[i] = block_of(lower, rows, rows);
+    invert_lower(blocks[i]);
+  });
 }
 
 // Forward substitution, X'_i = (B'_i - sum_{j < i} X'_j L_ij') L_ii'^-1.
@@ -78,17 +77,16 @@ void solve_right(const Eigen::MatrixXd& lower, const std::vector<Eigen::MatrixXd
 }
 
 template <class Real>
-RowMatrix<Real> lower_in(const Eigen::MatrixXd& lower, int threads) {
+void lower_in(const Eigen::MatrixXd& lower, int threads, RowMatrix<Real>& low) {
   const auto m = static_cast<std::size_t>(lower.rows());
-  RowMatrix<Real> out(index(m), index(m));
+  low.resize(index(m), index(m));
   run_tasks(threads, range_count(m, kSolveBlock), [&](std::size_t i) {
     const Range rows = range_at(m, kSolveBlock, i);
     for (std::size_t j = 0; j <= i; ++j) {
       const Range cols = range_at(m, kSolveBlock, j);
-      block_of(out, rows, cols) = block_of(lower, rows, cols).template cast<Real>();
+      block_of(low, rows, cols) = block_of(lower, rows, cols).template cast<Real>();
     }
   });
-  return out;
 }
 
 template <class Real>
@@ -130,15 +128,18 @@ void solve_left(const RowMatrix<Real>& lower, const std::vector<RowMatrix<Real>>
 
 // X_jj = L_jj^-1,  X_ij = -L_ii^-1 sum_{j <= k < i} L_ik X_kj; a block of columns at a time.
 template <class Real>
-RowMatrix<Real> inverse_of(const RowMatrix<Real>& lower, const std::vector<RowMatrix<Real>>& blocks, int threads) {
+void inverse_of(const RowMatrix<Real>& lower, const std::vector<RowMatrix<Real>>& blocks, int threads, RowMatrix<Real>& inverse) {
   const auto m = static_cast<std::size_t>(lower.rows());
-  RowMatrix<Real> inverse(index(m), index(m));
-  run_tasks(threads, blocks.size(), [&](std::size_t j) {
-    const Range cols = range_at(m, kSolveBlock, j);
-    inverse.middleCols(index(cols.first), index(cols.size())).topRows(index(cols.first)).setZero();
-    block_of(inverse, cols, cols) = blocks[j];
+  constexpr std::size_t kCols = kSolveBlock / 4;
+  inverse.resize(index(m), index(m));
+  run_tasks(threads, range_count(m, kCols), [&](std::size_t j) {
+    const Range cols = range_at(m, kCols, j);
+    const std::size_t own = cols.first / kSolveBlock, before = own * kSolveBlock;
+    inverse.middleCols(index(cols.first), index(cols.size())).topRows(index(before)).setZero();
+    const Range own_rows = range_at(m, kSolveBlock, own);
+    block_of(inverse, own_rows, cols) = blocks[own].middleCols(index(cols.first - before), index(cols.size()));
     RowMatrix<Real> sum(index(kSolveBlock), index(cols.size()));
-    for (std::size_t i = j + 1; i < blocks.size(); ++i) {
+    for (std::size_t i = own + 1; i < blocks.size(); ++i) {
       const Range rows = range_at(m, kSolveBlock, i);
       cpu::gemm({.m = rows.size(),
                  .n = cols.size(),
@@ -163,15 +164,16 @@ RowMatrix<Real> inverse_of(const RowMatrix<Real>& lower, const std::vector<RowMa
                  .ldc = m});
     }
   });
-  return inverse;
 }
 
-void invert_on_threads(Eigen::MatrixXd& lower, int threads) {
+void invert_on_threads(const Eigen::MatrixXd& lower, int threads, Eigen::MatrixXd& inverse) {
   const auto m = static_cast<std::size_t>(lower.rows());
-  const std::vector<Eigen::MatrixXd> blocks = inverse_blocks(lower);
-  Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(index(m), index(m));
+  std::vector<Eigen::MatrixXd> blocks;
+  inverse_blocks(lower, threads, blocks);
+  inverse.resize(index(m), index(m));
   run_tasks(threads, blocks.size(), [&](std::size_t j) {
     const Range cols = range_at(m, kSolveBlock, j);
+    block_of(inverse, {0, cols.first}, cols).setZero();
     block_of(inverse, cols, cols) = blocks[j];
     Eigen::MatrixXd sum;
     for (std::size_t i = j + 1; i < blocks.size(); ++i) {
@@ -181,14 +183,13 @@ void invert_on_threads(Eigen::MatrixXd& lower, int threads) {
       multiply(-1.0, blocks[i], false, sum, false, 0.0, block_of(inverse, rows, cols));
     }
   });
-  lower.swap(inverse);
 }
 
-template RowMatrix<float> lower_in(const Eigen::MatrixXd&, int);
-template RowMatrix<double> lower_in(const Eigen::MatrixXd&, int);
+template void lower_in(const Eigen::MatrixXd&, int, RowMatrix<float>&);
+template void lower_in(const Eigen::MatrixXd&, int, RowMatrix<double>&);
 template void solve_left(const RowMatrix<float>&, const std::vector<RowMatrix<float>>&, float*, std::size_t, const Range&);
 template void solve_left(const RowMatrix<double>&, const std::vector<RowMatrix<double>>&, double*, std::size_t, const Range&);
-template RowMatrix<float> inverse_of(const RowMatrix<float>&, const std::vector<RowMatrix<float>>&, int);
-template RowMatrix<double> inverse_of(const RowMatrix<double>&, const std::vector<RowMatrix<double>>&, int);
+template void inverse_of(const RowMatrix<float>&, const std::vector<RowMatrix<float>>&, int, RowMatrix<float>&);
+template void inverse_of(const RowMatrix<double>&, const std::vector<RowMatrix<double>>&, int, RowMatrix<double>&);
 
 }  // namespace drift::gp

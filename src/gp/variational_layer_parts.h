@@ -15,8 +15,8 @@ namespace drift::gp {
 // Pieces of the variational layer's passes: products with triangular matrices done in blocks, so that most of the zeros are left
 // out, each block one product of the engine's on the calling thread.
 
-constexpr std::size_t kSlice = 128;  // points, the share of a batch that is one task
-constexpr std::size_t kBlock = 64;   // rows of a triangular matrix that go together: 3 % of a thousand rows is zeros multiplied
+constexpr std::size_t kSlice = 64;  // points, the share of a batch that is one task: 16 of a batch of 1,024
+constexpr std::size_t kBlock = 64;  // rows of a triangular matrix that go together: 3 % of a thousand rows is zeros multiplied
 
 constexpr std::size_t kSolveBlock = 128;  // the same for solves in double, whose products pack their operands anew each time
 
@@ -78,19 +78,19 @@ void add_root_product(const RowMatrix<Real>& s, const Real* in, Real* out, std::
 bool factor_on_threads(Eigen::MatrixXd& matrix, int threads);
 
 // L_ii^-1, the inverses of the diagonal blocks of kSolveBlock rows, with which solves become products.
-std::vector<Eigen::MatrixXd> inverse_blocks(const Eigen::MatrixXd& lower);
+void inverse_blocks(const Eigen::MatrixXd& lower, int threads, std::vector<Eigen::MatrixXd>& blocks);
 // b [n, M] becomes b L'^-1.
 void solve_right(const Eigen::MatrixXd& lower, const std::vector<Eigen::MatrixXd>& blocks, MatrixRef b);
 // The lower triangle of L in Real, row by row.
 template <class Real>
-RowMatrix<Real> lower_in(const Eigen::MatrixXd& lower, int threads);
+void lower_in(const Eigen::MatrixXd& lower, int threads, RowMatrix<Real>& low);
 // The points [slice) of b [M, stride] become L^-1 b, and L^-1 [M, M], with products in Real.
 template <class Real>
 void solve_left(const RowMatrix<Real>& lower, const std::vector<RowMatrix<Real>>& blocks, Real* b, std::size_t stride,
                 const Range& slice);
 template <class Real>
-RowMatrix<Real> inverse_of(const RowMatrix<Real>& lower, const std::vector<RowMatrix<Real>>& blocks, int threads);
-// L^-1 in double, in place.
-void invert_on_threads(Eigen::MatrixXd& lower, int threads);
+void inverse_of(const RowMatrix<Real>& lower, const std::vector<RowMatrix<Real>>& blocks, int threads, RowMatrix<Real>& inverse);
+// L^-1 in double.
+void invert_on_threads(const Eigen::MatrixXd& lower, int threads, Eigen::MatrixXd& inverse);
 
 }  // namespace drift::gp

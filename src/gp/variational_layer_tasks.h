@@ -9,7 +9,7 @@
 namespace drift::gp {
 
 // Runs work(0) ... work(tasks - 1), each once, on whichever of the threads is free. Tasks must not share what they write: then
-// the result does not depend on the number of threads. A thread costs some 20 us to start, so tasks of a step are large.
+// the result does not depend on the number of threads.
 template <class Work>
 void run_tasks(int threads, std::size_t tasks, const Work& work) {
   const int used = static_cast<int>(std::min(static_cast<std::size_t>(std::max(threads, 1)), tasks));

@@ -157,6 +157,40 @@ TEST(VariationalLayer, ForwardIsWhatTheFormulasSay) {
   }
 }
 
+// dS = tril(2 A diag(w) A' S), of so many inducing points that a row of it is the work of two tasks.
+TEST(VariationalLayer, RootsGradientIsWhatTheFormulaSays) {
+  const Objective objective(planar_spec(1), 30);
+  const auto at = random_layer<double>(objective.spec, 600, 4);
+  VariationalLayer<double> layer(objective.spec, at, 2);
+  LayerWork<double> work;
+  layer.forward(objective.x, work);
+  LayerParameters<double> gradient = at.zero();
+  layer.backward(objective.e, objective.w, work, {.gradient = &gradient, .kernel = false});
+  Eigen::MatrixXd kuf(600, 30);
+  layer.kernel().matrix(at.inducing, objective.x, kuf);
+  const Eigen::MatrixXd a = layer.lower().triangularView<Eigen::Lower>().solve(kuf);
+  Eigen::MatrixXd expected = 2.0 * a * objective.w.col(0).asDiagonal() * a.transpose() * at.root[0];
+  expected.triangularView<Eigen::StrictlyUpper>().setZero();
+  EXPECT_LT((gradient.root[0] - expected).cwiseAbs().maxCoeff(), 1e-9 * expected.cwiseAbs().maxCoeff());
+}
+
+TEST(VariationalLayer, RenewedIsAsMadeAnew) {
+  const Objective objective(planar_spec(2), 100);
+  const auto before = random_layer<float>(objective.spec, 150, 4), after = random_layer<float>(objective.spec, 150, 14);
+  VariationalLayer<float> layer(objective.spec, before, 1);
+  LayerWork<float> work;
+  LayerParameters<float> gradient = before.zero();
+  layer.forward(objective.x, work);
+  layer.backward(objective.e, objective.w, work, {.gradient = &gradient});
+  EXPECT_NE(flat(gradient), flat(objective.gradient(after, nullptr)));
+  layer.renew(after);
+  gradient = after.zero();
+  layer.forward(objective.x, work);
+  layer.backward(objective.e, objective.w, work, {.gradient = &gradient});
+  layer.add_divergence_gradient(0.3, gradient);
+  EXPECT_EQ(flat(gradient), flat(objective.gradient(after, nullptr)));
+}
+
 TEST(VariationalLayer, DivergenceIsThatOfGaussians) {
   const Objective objective(planar_spec(1), 3);
   const auto at = random_layer<double>(objective.spec, 5, 5);
@@ -236,8 +270,8 @@ TEST(FactorOnThreads, AgreesWithEigenAndInverts) {
   ASSERT_TRUE(factor_on_threads(lower, 3));
   const Eigen::MatrixXd expected = matrix.llt().matrixL();
   EXPECT_LT((lower - expected).cwiseAbs().maxCoeff(), 1e-10 * expected.maxCoeff());
-  Eigen::MatrixXd inverse = lower;
-  invert_on_threads(inverse, 3);
+  Eigen::MatrixXd inverse;
+  invert_on_threads(lower, 3, inverse);
   EXPECT_LT((inverse * lower - Eigen::MatrixXd::Identity(600, 600)).cwiseAbs().maxCoeff(), 1e-9);
   Eigen::MatrixXd negative = matrix;
   negative(500, 500) = -1.0;

@@ -244,6 +244,21 @@ TEST(ResidualInterpolator, BeatsTheNetworksAloneWhereTheyAreTooStiff) {
   EXPECT_LT(comparison.rows[1].measures.at("crps").mean, 0.8 * comparison.rows[0].measures.at("crps").mean);
 }
 
+TEST(ResidualInterpolator, LeavesTheNetworksValuesAsTheyAre) {
+  const bool there = std::any_of(compare_methods().begin(), compare_methods().end(),
+                                 [](const MethodInfo& method) { return method.name == "drift+nngp"; });
+  if (!there) GTEST_SKIP() << "no nearest-neighbour process";
+  const Reading reading = small_reading(40, 60, 0.3);
+  const auto rmse_of = [&](const char* method, std::optional<double> value_noise_sd) {
+    const ScratchFolder folder;
+    RunSettings settings = settings_with({method}, folder, 1);
+    settings.train.value_noise_sd = value_noise_sd;
+    return compare(plan_compare(settings, reading), reading).rows.at(0).measures.at("rmse").mean;
+  };
+  EXPECT_EQ(rmse_of("drift+nngp:epochs=1", std::nullopt), rmse_of("drift+nngp:epochs=1", 0.0));
+  EXPECT_NE(rmse_of("drift:epochs=1", std::nullopt), rmse_of("drift:epochs=1", 0.0));
+}
+
 TEST(PlanCompare, ChoosesMethodsAndRefusesWhatCannotBe) {
   const Reading reading = small_reading();
   const ScratchFolder folder;

@@ -100,6 +100,36 @@ TEST(PlanFit, FollowsThePapersRecipeWhenAsked) {
   EXPECT_NEAR(plan.spec.spatial.hidden_lengthscale * std::sqrt(8.0), plan.spec.spatial.lengthscales[0], 1e-12);
 }
 
+TEST(PlanFit, GivesEachNetworkOfAnEnsembleNoiseOfItsOwn) {
+  const Reading reading = small_reading(80, 60, 0.3);
+  const auto value_noise = [&](const RunSettings& settings) {
+    const FitPlan plan = plan_fit(settings, reading);
+    return plan.recipe.value_noise * plan.domain.value.sd;
+  };
+  RunSettings settings;
+  EXPECT_NEAR(value_noise(settings), 0.3, 0.05);
+  settings.uncertainty.noise_sd = 0.2;
+  EXPECT_NEAR(value_noise(settings), 0.2, 1e-9);
+  settings.train.value_noise_sd = 0.1;
+  EXPECT_NEAR(value_noise(settings), 0.1, 1e-9);
+  settings.train.value_noise_sd = 0.0;
+  EXPECT_EQ(value_noise(settings), 0.0);
+}
+
+TEST(PlanFit, LeavesValuesAsTheyAreWhereTheSpreadIsNotThatOfNetworks) {
+  const Reading reading = small_reading(80, 60, 0.3);
+  RunSettings alone, paper;
+  alone.model.members = 1;
+  EXPECT_EQ(plan_fit(alone, reading).recipe.value_noise, 0.0);
+  paper.recipe = "paper";
+  EXPECT_EQ(plan_fit(paper, reading).recipe.value_noise, 0.0);
+  for (const char* method : {"dropout", "variational", "last_layer"}) {
+    RunSettings settings;
+    settings.uncertainty.method = method;
+    EXPECT_EQ(plan_fit(settings, reading).recipe.value_noise, 0.0) << method;
+  }
+}
+
 TEST(PlanFit, RefusesWhatTheMachineHasNoMemoryFor) {
   RunSettings settings;
   settings.model.members = 1000;

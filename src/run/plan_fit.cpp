@@ -265,11 +265,29 @@ class Planner {
     recipe.noise_sd = noise_sd;
     if (const auto noise = plan_.settings.uncertainty.noise_sd) recipe.noise_sd = *noise / plan_.domain.value.sd;
     if (wanted.decay_noise_sd) recipe.noise_sd = *wanted.decay_noise_sd / plan_.domain.value.sd;
+    recipe.value_noise = value_noise();
     if (plan_.settings.tune.method == "gradient") recipe.train_lengthscales = recipe.train_amplitudes = true;
     check(recipe);
     plan_.recipe = recipe;
+    if (recipe.value_noise > 0.0) {
+      note(
+          "Ensemble: each network's values get noise of {:.2g} of its own, so that their spread tells what the noise leaves "
+          "open.",
+          recipe.value_noise * plan_.domain.value.sd);
+    }
     note("Training: {:g} epochs in batches of {}: {} steps a network.", recipe.epochs, recipe.batch,
          grouped(static_cast<double>(total_steps(recipe, training))));
+  }
+
+  // Each network's own, in the engine's unit: members that all see the same noise agree on what they have learnt of it
+  // (train/value_noise.h). Not where the spread comes from elsewhere: a single network would only lose by it, and the last
+  // layer's posterior counts the noise already.
+  double value_noise() const {
+    const UncertaintySettings& uncertainty = plan_.settings.uncertainty;
+    const double unit = plan_.domain.value.sd;
+    if (const auto wanted = plan_.settings.train.value_noise_sd) return *wanted / unit;
+    if (by_paper() || uncertainty.method != "ensemble" || plan_.members < 2) return 0.0;
+    return std::min(uncertainty.noise_sd.value_or(plan_.nugget_sd) / unit, kMostNoise);
   }
 
   // What training will hold at once: observations, rows, weights with their moments and gradients.

@@ -109,6 +109,8 @@ void visit_settings(Self& s, Visitor&& visit) {
         more_than_zero("--huber-delta", "Where huber turns linear, in standard deviations of the values"));
   visit("train", "decay_noise_sd", s.train.decay_noise_sd,
         more_than_zero("--decay-noise-sd", "Noise that the weight decay assumes, in the values' unit"));
+  visit("train", "value_noise_sd", s.train.value_noise_sd,
+        whole("--value-noise-sd", "Noise that each network's values get, its own, in the values' unit; 0: none", 0.0, 1e300));
   visit("train", "checkpoint_every_s", s.train.checkpoint_every_s,
         more_than_zero("--checkpoint-every-s", "Seconds between checkpoints"));
 

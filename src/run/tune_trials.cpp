@@ -175,6 +175,8 @@ Trials::Prepared Trials::prepare(const Proposal& proposal, DrawsAhead* ahead) co
   const auto wanted = static_cast<double>(settings.tune.members.value_or(3));
   const auto members = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(std::sqrt(share) * wanted)));
   Prepared trial{.plan = replan(plan_, settings, rows), .rows = rows, .model = {}};
+  // The mean loss over networks is not that of their mean: it would count each one's own noise against the trial.
+  if (settings.tune.objective == "loss") trial.plan.recipe.value_noise = 0.0;
   FieldModel& model = trial.model;
   model.domain = trial.plan.domain;
   model.info.has_time = trial.plan.spec.temporal.layers > 0;

@@ -54,6 +54,21 @@ TEST(Trials, TrainedTogetherHaveTheOutcomesOfEachAlone) {
   }
 }
 
+TEST(Trials, GiveNetworksNoiseOfTheirOwnWhereTheSpreadIsJudged) {
+  const Reading reading = small_reading(40, 60, 0.3);
+  for (const char* objective : {"loss", "crps"}) {
+    const auto value_of = [&](std::optional<double> value_noise_sd) {
+      RunSettings settings = tune_settings();
+      settings.tune.objective = objective;
+      settings.train.value_noise_sd = value_noise_sd;
+      const FitPlan plan = plan_fit(settings, reading);
+      const Trials trials(plan, reading);
+      return trials.run_alone(propose(make_study(trials.space(), {}), 1).front(), 1, {}).value;
+    };
+    EXPECT_EQ(value_of(std::nullopt) == value_of(0.0), std::string(objective) == "loss") << objective;
+  }
+}
+
 TEST(Trials, ThatDivergeAreFailuresAndTheOthersGoOn) {
   const Reading reading = small_reading();
   RunSettings settings = tune_settings();

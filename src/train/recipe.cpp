@@ -59,6 +59,7 @@ void check(const Recipe& recipe) {
   require(recipe.batch >= 1, "batch", 0.0, "at least 1");
   require_positive("hyper_rate", recipe.hyper_rate);
   require_fraction("dropout", recipe.dropout);
+  require_at_least_zero("value_noise", recipe.value_noise);
 }
 
 std::uint64_t total_steps(const Recipe& recipe, std::size_t observations) {

@@ -1,6 +1,8 @@
 // A recipe as JSON. The keys are the fields' names; enums are words; a beta that is not given is null. Keys that came with later
 // versions may be missing: they then have the value that earlier versions took for granted.
 
+#include <fmt/format.h>
+
 #include "core/json_fields.h"
 #include "drift/recipe.h"
 
@@ -41,14 +43,19 @@ void visit_fields(Self& self, auto&& field) {
   field("train_amplitudes", self.train_amplitudes);
   field("hyper_rate", self.hyper_rate);
   field("dropout", self.dropout);
+  field("value_noise", self.value_noise);
 }
 
 namespace {
 
 std::string with_later_keys(const std::string& text) {
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || json.empty() || json.contains("dropout")) return text;
-  return text.substr(0, text.rfind('}')) + ",\"dropout\":0.0}";
+  if (!json.is_object() || json.empty()) return text;
+  std::string more;
+  for (const char* key : {"dropout", "value_noise"}) {
+    if (!json.contains(key)) more += fmt::format(",\"{}\":0.0", key);
+  }
+  return more.empty() ? text : text.substr(0, text.rfind('}')) + more + '}';
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ Recipe unusual_recipe() {
   recipe.train_amplitudes = true;
   recipe.hyper_rate = 3e-3;
   recipe.dropout = 0.25;
+  recipe.value_noise = 0.3;
   return recipe;
 }
 
@@ -69,8 +70,10 @@ TEST(Recipe, NamesTheNearestKeyWhenOneIsUnknown) {
   EXPECT_NE(message.find("\"epochs\""), std::string::npos) << message;
 }
 
-TEST(Recipe, OfAnEarlierVersionHasNoDropout) {
-  EXPECT_EQ(recipe_from_json(replaced(to_json(Recipe{}), ",\"dropout\":0.0", "")), Recipe{});
+TEST(Recipe, OfAnEarlierVersionHasNeitherDropoutNorValueNoise) {
+  const std::string before_value_noise = replaced(to_json(Recipe{}), ",\"value_noise\":0.0", "");
+  EXPECT_EQ(recipe_from_json(before_value_noise), Recipe{});
+  EXPECT_EQ(recipe_from_json(replaced(before_value_noise, ",\"dropout\":0.0", "")), Recipe{});
 }
 
 TEST(Recipe, RefusesAMissingKeyByName) {
@@ -104,6 +107,7 @@ TEST(Recipe, RefusesEveryFieldOutOfRangeByName) {
   const double infinity = std::numeric_limits<double>::infinity();
   const std::initializer_list<std::pair<const char*, std::function<void(Recipe&)>>> faults = {
       {"huber_delta", [](Recipe& r) { r.huber_delta = 0.0; }},
+      {"value_noise", [](Recipe& r) { r.value_noise = -0.1; }},
       {"noise_sd", [](Recipe& r) { r.noise_sd = -1e-9; }},
       {"beta", [&](Recipe& r) { r.beta = infinity; }},
       {"rate", [&](Recipe& r) { r.rate = nan; }},

@@ -26,6 +26,7 @@ void expect_common_keys(const nlohmann::json& report) {
   EXPECT_EQ(report["threads"], 2);
   EXPECT_EQ(report["backend"], "cpu");
   EXPECT_FALSE(report["gemm_library"].get<std::string>().empty());
+  EXPECT_NE(report["flops_counted"].get<std::string>().find("unnecessary"), std::string::npos);
 }
 
 TEST(BenchTrain, ReportsRateAndOperationsOfThePapersNetwork) {

@@ -33,7 +33,7 @@ class BackwardPass {
   void run() {
     std::fill(ws_.scaled_gradient_.begin(), ws_.scaled_gradient_.end(), Real(0));
     std::fill(ws_.coordinate_gradient_.begin(), ws_.coordinate_gradient_.end(), Real(0));
-    if (plan_.has_head) head();
+    if (plan_.has_head && !ws_.folds_head_) head();
     for (std::size_t index = plan_.layers.size(); index-- > 0;) layer(index);
     if (ws_.wanted_.coordinates || ws_.wanted_.hyper) coordinates();
     if (gradient_ == nullptr) return;
@@ -53,7 +53,7 @@ class BackwardPass {
   void layer(std::size_t index) {
     const LayerPlan& layer = plan_.layers[index];
     const MatrixView<Real> out_gradient = ws_.destination_gradient(layer, rows_);
-    const auto matrix = matrix_of(network_, index, ws_.features(index, rows_));
+    const auto matrix = matrix_of(network_, index, ws_.features(index, rows_), ws_.folded(layer));
     matrix_gradient(matrix, out_gradient);
     if (!ws_.wants_feature_gradient(layer)) return;
     if (layer.kind == FeatureKind::coordinates) return input_gradient(matrix, out_gradient, ws_.scaled_gradient_.data());
@@ -154,17 +154,17 @@ class BackwardPass {
                                .alpha = scale,
                                .a = gradient.data,
                                .lda = gradient.stride,
-                               .b = weights + matrix.offset,
+                               .b = weights,
                                .ldb = gradient.cols,
                                .c = to,
                                .ldc = stride};
       if (ws_.panel_.empty()) return gemm(product);
       by_panels(product);
     };
-    back(out_gradient, network_.parameters, matrix.scale, result);
+    back(out_gradient, matrix.weights, matrix.scale, result);
     if (ws_.drawn_) {
       Real* share = ws_.squares_.data();  // dL / d input^2
-      back({ws_.variance_.data(), rows_, out_gradient.cols}, network_.variances, 1, share);
+      back({ws_.variance_.data(), rows_, out_gradient.cols}, network_.variances + matrix.offset, 1, share);
       for (std::size_t row = 0; row < rows_; ++row) {
         for (std::size_t i = row * stride; i < row * stride + inputs; ++i) result[i] += 2 * matrix.input.data[i] * share[i];
       }

@@ -32,10 +32,11 @@ class ForwardPass {
       } else if (layer.kind == FeatureKind::random) {
         features(index);
       }
-      apply(matrix_of(network_, index, ws_.features(index, rows_)), ws_.destination(layer, rows_));
+      apply(matrix_of(network_, index, ws_.features(index, rows_), ws_.folded(layer)), ws_.destination(layer, rows_));
     }
     if (plan_.layers.back().bias) add_last_bias();
     if (!plan_.has_head) return;
+    if (ws_.folds_head_) return add_shares();
     const MatrixView<Real> seen = ws_.head_seen(rows_);
     if (ws_.dropped_) std::copy_n(ws_.head_input_.data(), rows_ * seen.cols, seen.data);
     apply(head_of(network_, seen), ws_.output(rows_));
@@ -102,6 +103,18 @@ class ForwardPass {
     }
   }
 
+  // A folded head: the sum of the chains' shares, in their order.
+  void add_shares() {
+    const MatrixView<Real> out = ws_.output(rows_);
+    for (std::size_t row = 0; row < rows_; ++row) {
+      const Real* share = ws_.head_input_.data() + row * ws_.head_columns_;
+      for (std::size_t col = 0; col < out.cols; ++col) {
+        out(row, col) = 0;
+        for (std::size_t i = col; i < ws_.head_columns_; i += out.cols) out(row, col) += share[i];
+      }
+    }
+  }
+
   void apply(const TrainedMatrix<Real>& matrix, MatrixView<Real> out) {
     if (ws_.dropped_ && matrix.may_drop) drop(matrix);
     gemm(Gemm<Real>{.m = rows_,
@@ -110,7 +123,7 @@ class ForwardPass {
                     .alpha = matrix.scale,
                     .a = matrix.input.data,
                     .lda = matrix.input.stride,
-                    .b = network_.parameters + matrix.offset,
+                    .b = matrix.weights,
                     .ldb = out.cols,
                     .c = out.data,
                     .ldc = out.stride});

@@ -116,7 +116,8 @@ struct AdamStep {
 void adam_step(const AdamStep& step, std::span<const float* const> gradient_slices, std::span<float> weights,
                std::span<float> moment1, std::span<float> moment2);
 
-// sum[i] = slices[0][i] + slices[1][i] + ... in that order, + decay * weights[i]. With decay 0 no weights are needed.
+// sum[i] = slices[0][i] + slices[1][i] + ... in that order, + decay * weights[i]. With decay 0 no weights are needed. The sum may
+// take a slice's place.
 void sum_slices(std::span<const float* const> slices, float decay, std::span<const float> weights, std::span<float> sum);
 
 }  // namespace drift::cpu

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "drift/error.h"
+#include "engine/cpu/folded_head.h"
 #include "engine/cpu/kernels.h"
 #include "engine/training_start.h"
 #include "train/loss.h"
@@ -34,6 +35,7 @@ TrainingJob::TrainingJob(const Ensemble& ensemble, const TrainingSet& training_d
       seed(ensemble.seed),
       total_steps(drift::total_steps(recipe, data.values.rows)),
       variational(!ensemble.members.front().log_sd.empty()),
+      folded(folds_head(plan(), wanted())),
       groups(update_groups(plan(), recipe, variational)) {
   const std::size_t wanted_slices = std::clamp<std::size_t>((recipe.batch + kBlockRows - 1) / kBlockRows, 1, kMaxSlices);
   slice_rows = (recipe.batch + wanted_slices - 1) / wanted_slices;
@@ -46,9 +48,7 @@ std::size_t TrainingJob::slices(std::uint64_t step) const {
 }
 
 Scratch::Scratch(const TrainingJob& job)
-    : workspace(
-          job.plan(), std::min(kBlockRows, job.slice_rows),
-          {.backward = true, .hyper = job.trains_hyper(), .dropout = job.recipe.dropout > 0.0, .variational = job.variational}),
+    : workspace(job.plan(), std::min(kBlockRows, job.slice_rows), job.wanted()),
       rows(workspace.max_rows()),
       values(workspace.max_rows() * job.data.values.cols),
       weights(workspace.max_rows()) {}
@@ -58,6 +58,7 @@ MemberTrainer::MemberTrainer(const TrainingJob& job, Member& member, MemberProgr
       member_(member),
       progress_(progress),
       order_(job.data.values.rows, job.recipe.batch, job.seed, member.index),
+      value_noise_(job.recipe.value_noise, job.seed, member.index),
       network_(job.resolver, member.fixed.data(), member.parameters.data()),
       variances_(member.log_sd.size()) {
   if (!job.variational) return;
@@ -86,6 +87,7 @@ void MemberTrainer::compute_slice(const Task& task, GradientSlot& slot, Scratch&
       std::copy_n(data.coordinates.row(source), coordinates.cols, coordinates.row(row));
       std::copy_n(data.values.row(source), values.cols, values.row(row));
       if (!data.weights.empty()) scratch.weights[row] = data.weights[source];
+      value_noise_.add(source, data.weights.empty() ? 1.0 : data.weights[source], std::span(values.row(row), values.cols));
     }
     noise.first_row = begin;
     forward(network_, ws, rows, random ? &noise : nullptr);
@@ -96,19 +98,42 @@ void MemberTrainer::compute_slice(const Task& task, GradientSlot& slot, Scratch&
   slot.losses[task.index] = sum;
 }
 
-void MemberTrainer::finish_gradient(const Task& task, const GradientSlot& slot) {
+void MemberTrainer::finish_gradient(const Task& task, GradientSlot& slot) {
+  const std::size_t slices = job_.slices(task.step);
   double sum = 0;
-  for (std::size_t i = 0; i < job_.slices(task.step); ++i) sum += slot.losses[i];
+  for (std::size_t i = 0; i < slices; ++i) sum += slot.losses[i];
   loss_ = sum / static_cast<double>(order_.size_of(task.step));
-  if (std::isfinite(loss_)) return;
-  throw Error(divergence_message(job_.recipe, member_.index, task.step, job_.total_steps));
+  if (!std::isfinite(loss_)) throw Error(divergence_message(job_.recipe, member_.index, task.step, job_.total_steps));
+  if (job_.folded) unfold(slices, slot);
+}
+
+// The slices' thin factors are summed first, so that the head and the bottlenecks before it are unfolded once, into the first
+// slice.
+void MemberTrainer::unfold(std::size_t slices, GradientSlot& slot) const {
+  const Plan& plan = job_.plan();
+  for (const LayerPlan& layer : plan.layers) {
+    if (layer.next != kHead) continue;
+    std::array<const float*, kMaxSlices> factors{};
+    for (std::size_t i = 0; i < slices; ++i) factors[i] = slot.slices[i].data() + layer.bottleneck;
+    const auto size = static_cast<std::size_t>(layer.features) * static_cast<std::size_t>(plan.spec.outputs);
+    sum_slices({factors.data(), slices}, 0.0F, {}, {slot.slices[0].data() + layer.bottleneck, size});
+  }
+  unfold_gradient(network_, slot.slices[0].data());
+}
+
+// Slices that hold a share of the group's gradient.
+std::size_t MemberTrainer::slices_of(const UpdateGroup& group, std::uint64_t step) const {
+  const std::vector<LayerPlan>& layers = job_.plan().layers;
+  const auto unfolded = [&](const LayerPlan& layer) { return layer.next == kHead && layer.bottleneck == group.offset; };
+  const bool one = job_.folded && (group.offset == job_.plan().head || std::any_of(layers.begin(), layers.end(), unfolded));
+  return one ? 1 : job_.slices(step);
 }
 
 void MemberTrainer::update_tensor(const Task& task, const GradientSlot& slot, Scratch& scratch) {
   const UpdateGroup& group = job_.groups[task.index];
   if (group.rule == UpdateGroup::Rule::log_sd) return update_log_sd(group, slot, task, scratch);
   std::array<const float*, kMaxSlices> pointers{};
-  const std::size_t count = job_.slices(task.step);
+  const std::size_t count = slices_of(group, task.step);
   for (std::size_t i = 0; i < count; ++i) pointers[i] = slot.slices[i].data() + group.offset;
   const std::span<const float* const> slices(pointers.data(), count);
   const std::span weights(member_.parameters.data() + group.offset, group.size);
@@ -182,6 +207,7 @@ void MemberTrainer::finish_step() {
       network_.sphere_scales[i].assign(sphere.begin(), sphere.end());
     }
   }
+  if (job_.folded) network_.fold_head();
 }
 
 }  // namespace drift::cpu

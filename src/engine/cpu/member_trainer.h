@@ -14,6 +14,7 @@
 #include "engine/scales.h"
 #include "train/batches.h"
 #include "train/update_groups.h"
+#include "train/value_noise.h"
 
 namespace drift::cpu {
 
@@ -33,6 +34,7 @@ struct TrainingJob {
   std::size_t slice_rows;
   float decay;       // gradient of beta |Theta|^2 is decay * Theta
   bool variational;  // the members' weights are (train/variational.h)
+  bool folded;       // their heads are (folded_head.h)
   std::vector<UpdateGroup> groups;
 
   TrainingJob(const Ensemble& ensemble, const TrainingSet& data, const Recipe& recipe);
@@ -40,6 +42,9 @@ struct TrainingJob {
   bool trains_hyper() const { return recipe.train_lengthscales || recipe.train_amplitudes; }
   std::size_t max_slices() const { return (recipe.batch + slice_rows - 1) / slice_rows; }
   std::size_t slices(std::uint64_t step) const;
+  Wanted wanted() const {
+    return {.backward = true, .hyper = trains_hyper(), .dropout = recipe.dropout > 0.0, .variational = variational};
+  }
   std::size_t gradient_size() const { return (variational ? 2 : 1) * plan().parameter_size; }
 };
 
@@ -67,13 +72,15 @@ class MemberTrainer {
 
   // The tasks of a step, and what follows when all tasks of a stage are done.
   void compute_slice(const Task& task, GradientSlot& slot, Scratch& scratch) const;
-  void finish_gradient(const Task& task, const GradientSlot& slot);  // throws where the loss is not finite
+  void finish_gradient(const Task& task, GradientSlot& slot);  // throws where the loss is not finite
   void update_tensor(const Task& task, const GradientSlot& slot, Scratch& scratch);
   void finish_step();
 
   double loss() const { return loss_; }  // of the last gradient
 
  private:
+  void unfold(std::size_t slices, GradientSlot& slot) const;
+  std::size_t slices_of(const UpdateGroup& group, std::uint64_t step) const;
   void update_hyper(const UpdateGroup& group, std::span<const float* const> slices, std::uint64_t step);
   void update_log_sd(const UpdateGroup& group, const GradientSlot& slot, const Task& task, Scratch& scratch);
 
@@ -81,6 +88,7 @@ class MemberTrainer {
   Member& member_;
   MemberProgress& progress_;
   BatchOrder order_;
+  ValueNoise value_noise_;
   Network<float> network_;
   AlignedVector<float> variances_;  // [parameters] exp(2 log_sd); empty where the weights are certain
   double loss_ = 0;

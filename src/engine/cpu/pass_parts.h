@@ -15,6 +15,7 @@ template <class Real>
 struct TrainedMatrix {
   std::size_t index;   // of its layer; the head's comes after the layers'
   std::size_t offset;  // into the parameters
+  const Real* weights;
   Real scale;
   MatrixView<Real> input;  // [rows, inputs]
   bool bias = false;       // the matrix has one row more
@@ -25,11 +26,12 @@ struct TrainedMatrix {
 };
 
 template <class Real>
-TrainedMatrix<Real> matrix_of(const Network<Real>& network, std::size_t layer, MatrixView<Real> input) {
+TrainedMatrix<Real> matrix_of(const Network<Real>& network, std::size_t layer, MatrixView<Real> input, bool folded) {
   const LayerPlan& plan = network.plan.layers[layer];
   return {.index = layer,
           .offset = plan.bottleneck,
-          .scale = static_cast<Real>(network.scales.layers[layer].output),
+          .weights = folded ? network.folded[layer].data() : network.parameters + plan.bottleneck,
+          .scale = folded ? Real(1) : static_cast<Real>(network.scales.layers[layer].output),
           .input = input,
           .bias = plan.bias,
           .may_drop = plan.kind != FeatureKind::coordinates};
@@ -37,7 +39,11 @@ TrainedMatrix<Real> matrix_of(const Network<Real>& network, std::size_t layer, M
 
 template <class Real>
 TrainedMatrix<Real> head_of(const Network<Real>& network, MatrixView<Real> input) {
-  return {network.plan.layers.size(), network.plan.head, static_cast<Real>(network.plan.head_scale), input};
+  return {.index = network.plan.layers.size(),
+          .offset = network.plan.head,
+          .weights = network.parameters + network.plan.head,
+          .scale = static_cast<Real>(network.plan.head_scale),
+          .input = input};
 }
 
 template <class Real>

@@ -1,7 +1,9 @@
 #include "engine/cpu/passes.h"
 
 #include <algorithm>
+#include <cassert>
 
+#include "engine/cpu/folded_head.h"
 #include "engine/cpu/pass_parts.h"
 
 namespace drift::cpu {
@@ -27,14 +29,16 @@ template <class Real>
 Network<Real>::Network(const ScaleResolver& resolver, const Real* member_fixed, const Real* member_parameters)
     : plan(resolver.plan()), fixed(member_fixed), parameters(member_parameters), scales(resolver.resolve(fixed, parameters)) {
   for (const LayerScales& layer : scales.layers) sphere_scales.emplace_back(layer.sphere.begin(), layer.sphere.end());
+  fold_head();
 }
 
 template <class Real>
 Workspace<Real>::Workspace(const Plan& plan, std::size_t max_rows, Wanted wanted)
-    : plan_(plan), max_rows_(max_rows), wanted_(wanted), outputs_(at(plan.spec.outputs)) {
+    : plan_(plan), max_rows_(max_rows), wanted_(wanted), outputs_(at(plan.spec.outputs)), folds_head_(folds_head(plan, wanted)) {
   std::size_t features = 0;
   for (const LayerPlan& layer : plan.layers) features = std::max(features, at(layer.features));
   stride_ = odd_line_stride<Real>(features);
+  head_columns_ = folds_head_ ? at(plan.head_inputs / plan.spec.bottleneck) * outputs_ : at(plan.head_inputs);
   layers_.resize(plan.layers.size());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const LayerPlan& layer = plan.layers[i];
@@ -46,12 +50,12 @@ Workspace<Real>::Workspace(const Plan& plan, std::size_t max_rows, Wanted wanted
   }
   coordinates_.resize(max_rows * coordinate_count());
   scaled_.resize(coordinates_.size());
-  head_input_.resize(plan.has_head ? max_rows * at(plan.head_inputs) : 0);
+  head_input_.resize(plan.has_head ? max_rows * head_columns_ : 0);
   output_.resize(max_rows * outputs_);
   if (!wanted.backward) return;
   scaled_gradient_.resize(coordinates_.size());
   coordinate_gradient_.resize(coordinates_.size());
-  head_gradient_.resize(head_input_.size());
+  head_gradient_.resize(folds_head_ ? 0 : head_input_.size());
   output_gradient_.resize(output_.size());
   feature_gradient_.resize(max_rows * stride_);
   if (far_apart<Real>(plan)) panel_.resize(kPanelRows * stride_);
@@ -88,13 +92,18 @@ MatrixView<Real> Workspace<Real>::features(std::size_t layer, std::size_t rows) 
 
 template <class Real>
 MatrixView<Real> Workspace<Real>::last_input(std::size_t rows) {
-  if (plan_.has_head) return {head_input_.data(), rows, at(plan_.head_inputs)};
+  assert(!folds_head_);
+  if (plan_.has_head) return {head_input_.data(), rows, head_columns_};
   return features(plan_.layers.size() - 1, rows);
 }
 
 template <class Real>
 MatrixView<Real> Workspace<Real>::destination(const LayerPlan& layer, std::size_t rows) {
   if (layer.next == kOutput) return output(rows);
+  if (folded(layer)) {
+    const std::size_t chain = at(layer.next_column / layer.outputs);
+    return {head_input_.data() + chain * outputs_, rows, outputs_, head_columns_};
+  }
   if (layer.chain == ChainId::dense) return {feature(at(layer.next)), rows, at(layer.outputs), stride_};
   AlignedVector<Real>& memory = layer.next == kHead ? head_input_ : layers_[at(layer.next)].input;
   return {memory.data() + layer.next_column, rows, at(layer.outputs), at(plan_.inputs_of(layer.next))};
@@ -102,7 +111,7 @@ MatrixView<Real> Workspace<Real>::destination(const LayerPlan& layer, std::size_
 
 template <class Real>
 MatrixView<Real> Workspace<Real>::destination_gradient(const LayerPlan& layer, std::size_t rows) {
-  if (layer.next == kOutput) return output_gradient(rows);
+  if (layer.next == kOutput || folded(layer)) return output_gradient(rows);
   if (layer.chain == ChainId::dense) return {layers_[at(layer.next)].input_gradient.data(), rows, at(layer.outputs), stride_};
   AlignedVector<Real>& memory = layer.next == kHead ? head_gradient_ : layers_[at(layer.next)].input_gradient;
   return {memory.data() + layer.next_column, rows, at(layer.outputs), at(plan_.inputs_of(layer.next))};

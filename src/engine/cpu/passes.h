@@ -28,7 +28,8 @@ namespace drift::cpu {
 // dz:
 //   d b = sum over rows of du_next,   dz = d feature * activation'(z)
 //
-// The head is one more matrix, with the chains' outputs for features. Training may be random in one of two ways:
+// The head is one more matrix, with the chains' outputs for features; where it can be, it is folded into those before it
+// (folded_head.h). Training may be random in one of two ways:
 //   dropout      feature is multiplied by a mask of 0 and 1 / (1 - rate) before the matrix, d feature by the same mask after it
 //   variational  the weights are N(M, S^2), each on its own (train/variational.h): given the features, the output's entries
 //                are independent and Gaussian, and are drawn instead of the weights
@@ -42,8 +43,10 @@ struct Network {
   const Real* variances = nullptr;  // [parameters] S^2 of variational weights; nullptr: the weights are certain
   Scales scales;
   std::vector<std::vector<Real>> sphere_scales;  // [layer][features], scales.layers[].sphere in Real
+  std::vector<AlignedVector<Real>> folded;  // [layer][features, outputs] Q_c of those that feed a folded head (folded_head.h)
 
   Network(const ScaleResolver& resolver, const Real* fixed, const Real* parameters);
+  void fold_head();  // when the parameters have changed
 };
 
 // Rows of a dense matrix that are copied at a time for the product with its transpose. Its rows lie 2^k bytes apart, which slows
@@ -57,6 +60,7 @@ struct Wanted {
   bool coordinates = false;  // gradients with respect to the coordinates
   bool dropout = false;      // passes with dropout
   bool variational = false;  // passes with variational weights
+  bool head_inputs = false;  // last_input() of a network with a head
 };
 
 // Memory for one block; one for each thread.
@@ -74,7 +78,8 @@ class Workspace {
   MatrixView<Real> output_gradient(std::size_t rows) { return {output_gradient_.data(), rows, outputs_}; }
   // After backward() with wanted.coordinates: dL / d coordinates, on the sphere along it.
   MatrixView<Real> coordinate_gradient(std::size_t rows) { return {coordinate_gradient_.data(), rows, coordinate_count()}; }
-  // After forward(): what the last trained matrix is multiplied by, before its scale. [rows, inputs]
+  // After forward(), of a network with a head where wanted.head_inputs: what the last trained matrix is multiplied by, before its
+  // scale. [rows, inputs]
   MatrixView<Real> last_input(std::size_t rows);
 
  private:
@@ -96,6 +101,7 @@ class Workspace {
   };
 
   std::size_t coordinate_count() const { return static_cast<std::size_t>(plan_.coordinates); }
+  bool folded(const LayerPlan& layer) const { return folds_head_ && layer.next == kHead; }
   bool wants_feature_gradient(const LayerPlan& layer) const {
     return layer.hidden > 0 || wanted_.coordinates || (wanted_.hyper && layer.kind == FeatureKind::random);
   }
@@ -107,19 +113,20 @@ class Workspace {
   // What the layer's matrix is multiplied by.
   MatrixView<Real> features(std::size_t layer, std::size_t rows);
   Real* slope(std::size_t layer) { return layers_[wanted_.backward ? layer : 0].slope.data(); }
-  // Where a layer's output goes (u of the next layer, the head's input or the output), and its gradient comes from.
+  // Where a layer's output goes (u of the next layer, the head's input or the output), and its gradient comes from. The shares of
+  // a folded head's sum all have the gradient of the sum.
   MatrixView<Real> destination(const LayerPlan& layer, std::size_t rows);
   MatrixView<Real> destination_gradient(const LayerPlan& layer, std::size_t rows);
   // What the head is multiplied by: its inputs or, after dropout, what is left of them. Hyperparameters want them whole.
-  MatrixView<Real> head_seen(std::size_t rows) {
-    return {(dropped_ ? head_dropped_ : head_input_).data(), rows, static_cast<std::size_t>(plan_.head_inputs)};
-  }
+  MatrixView<Real> head_seen(std::size_t rows) { return {(dropped_ ? head_dropped_ : head_input_).data(), rows, head_columns_}; }
   void allocate_noise(std::size_t max_rows);
 
   const Plan& plan_;
   std::size_t max_rows_;
   Wanted wanted_;
   std::size_t outputs_;
+  bool folds_head_;
+  std::size_t head_columns_;  // of the head's input: of each chain its bottleneck or, folded, its share of the output
   std::size_t stride_;  // of feature matrices: a whole number of cache lines, an odd one so that columns spread over cache sets
   std::vector<LayerMemory> layers_;
   std::vector<MatrixMemory> matrices_;  // [layers + 1]
@@ -146,7 +153,8 @@ template <class Real>
 void forward(const Network<Real>& network, Workspace<Real>& ws, std::size_t rows, const PassNoise* noise = nullptr);
 
 // ws.output_gradient -> gradient [parameters] (may be nullptr), overwritten or added to; ws.coordinate_gradient where wanted.
-// After a pass that drew from variational weights gradient is [2 parameters]: then come those of the variances.
+// After a pass that drew from variational weights gradient is [2 parameters]: then come those of the variances. Where
+// folds_head() says so, unfold_gradient() completes what all blocks have been added to.
 template <class Real>
 void backward(const Network<Real>& network, Workspace<Real>& ws, std::size_t rows, Real* gradient, bool accumulate);
 

@@ -88,6 +88,7 @@ TEST_P(GradientCheck, FloatAgreesWithDouble) {
                       static_cast<double>(rows);
   std::vector<float> gradient(resolver.plan().parameter_size);
   backward(network, ws, rows, gradient.data(), false);
+  if (folds_head(resolver.plan(), ws.wanted())) unfold_gradient(network, gradient.data());
   // Phases reach tens of turns: 6e-8 of that, through a few layers.
   EXPECT_NEAR(loss, expected_loss, 1e-4 * (1 + expected_loss));
   const double scale =
@@ -102,15 +103,18 @@ TEST(GradientCheckItself, RejectsAFlippedSignAndASmallError) {
   Problem problem(cases()[0]);
   std::vector<double> gradient;
   problem.run(&gradient, {});
-  const std::size_t at = problem.plan().layers[1].bottleneck;
-  std::size_t steepest = at;
-  for (std::size_t i = at; i < at + 14; ++i) {
-    if (std::abs(gradient[i]) > std::abs(gradient[steepest])) steepest = i;
+  // A bottleneck, one with the head folded into it, and the head.
+  const Plan& plan = problem.plan();
+  for (const std::size_t at : {plan.layers[1].bottleneck, plan.layers[3].bottleneck, plan.head}) {
+    std::size_t steepest = at;
+    for (std::size_t i = at; i < at + 8; ++i) {
+      if (std::abs(gradient[i]) > std::abs(gradient[steepest])) steepest = i;
+    }
+    const double truth = problem.difference(problem.parameters[steepest]);
+    EXPECT_NEAR(gradient[steepest], truth, tolerance(truth));
+    EXPECT_GT(std::abs(-gradient[steepest] - truth), tolerance(truth));
+    EXPECT_GT(std::abs(1.0001 * gradient[steepest] - truth), tolerance(truth));
   }
-  const double truth = problem.difference(problem.parameters[steepest]);
-  EXPECT_NEAR(gradient[steepest], truth, tolerance(truth));
-  EXPECT_GT(std::abs(-gradient[steepest] - truth), tolerance(truth));
-  EXPECT_GT(std::abs(1.0001 * gradient[steepest] - truth), tolerance(truth));
 }
 
 TEST(Backward, AddsToTheGradientWhenAsked) {
@@ -128,6 +132,7 @@ TEST(Backward, AddsToTheGradientWhenAsked) {
   std::vector<double> twice(resolver.plan().parameter_size, 0.0);
   backward(network, ws, Problem::kRows, twice.data(), false);
   backward(network, ws, Problem::kRows, twice.data(), true);
+  unfold_gradient(network, twice.data());
   for (std::size_t i = 0; i < twice.size(); ++i) ASSERT_NEAR(twice[i], 2 * once[i], 1e-12);
 }
 

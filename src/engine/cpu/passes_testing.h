@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "drift/ensemble.h"
+#include "engine/cpu/folded_head.h"
 #include "engine/cpu/passes.h"
 #include "train/loss.h"
 
@@ -63,6 +64,9 @@ inline std::vector<Case> cases() {
   all.push_back({"time_only", small(Space::plane, 0, 2, 0)});
   all.push_back({"two_outputs", small(Space::plane, 2, 1, 0)});
   all.back().spec.outputs = 2;
+  all.push_back({"two_outputs_folded", small(Space::plane, 3, 1, 0)});
+  all.back().spec.outputs = 2;
+  all.back().spec.bottleneck = 8;
   all.push_back({"own_lengthscales", small(Space::plane, 2, 1, 0)});
   all.back().spec.spatial.lengthscales = {0.5, 1.1};
   all.push_back({"squared_exponential", small(Space::plane, 2, 1, 0)});
@@ -76,6 +80,9 @@ inline std::vector<Case> cases() {
   all.push_back({"sphere", small(Space::sphere, 3, 1, 0)});
   all.push_back({"sphere_no_skip", small(Space::sphere, 2, 1, 0)});
   all.back().spec.skip = false;
+  all.push_back({"sphere_two_outputs_folded", small(Space::sphere, 2, 2, 0), {LossKind::huber, 0.5}});
+  all.back().spec.outputs = 2;
+  all.back().spec.bottleneck = 8;
   all.push_back({"heat_joint", small(Space::sphere, 2, 1, 1), {LossKind::huber, 0.5}});
   all.back().spec.spatial.covariance.family = Family::squared_exponential;
   all.push_back({"sphere_one_layer", small(Space::sphere, 1, 0, 0)});
@@ -141,6 +148,7 @@ class Problem {
         loss_and_gradient<double>(loss_, ws.output(kRows), target, weights, 1.0 / kRows, ws.output_gradient(kRows)) / kRows;
     if (gradient != nullptr) gradient->assign(plan().parameter_size * (log_sds.empty() ? 1 : 2), 0.0);
     backward(network, ws, kRows, gradient == nullptr ? nullptr : gradient->data(), false);
+    if (gradient != nullptr && folds_head(plan(), wanted)) unfold_gradient(network, gradient->data());
     const MatrixView<double> slope = ws.coordinate_gradient(kRows);
     return {loss, std::vector<double>(slope.data, slope.data + coordinates.size())};
   }

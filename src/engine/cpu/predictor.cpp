@@ -137,7 +137,7 @@ void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const 
   const Network<float> network(resolver, one.fixed.data(), one.parameters.data());
   const auto scale = static_cast<float>(plan.has_head ? plan.head_scale : network.scales.layers.back().output);
   for_each_chunk<Workspace<float>>(
-      coordinates.rows, threads, [&] { return Workspace<float>(plan, kBlockRows, {}); },
+      coordinates.rows, threads, [&] { return Workspace<float>(plan, kBlockRows, {.head_inputs = true}); },
       [&](Workspace<float>& ws, std::size_t first, std::size_t rows) {
         for (std::size_t begin = 0; begin < rows; begin += kBlockRows) {
           const std::size_t count = std::min(kBlockRows, rows - begin);

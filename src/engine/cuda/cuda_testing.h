@@ -63,6 +63,8 @@ inline std::vector<Case> cases() {
   add("muon", small(Space::plane, 3, 1, 0), short_recipe(Optimiser::muon));
   add("huber_and_weights", small(Space::plane, 2, 1, 0)).weighted = true;
   all.back().recipe.loss = LossKind::huber;
+  add("value_noise_and_weights", small(Space::plane, 2, 1, 0)).weighted = true;
+  all.back().recipe.value_noise = 0.5;
   add("no_skip", small(Space::plane, 3, 2, 0)).spec.skip = false;
   add("joint", small(Space::plane, 2, 1, 2));
   add("space_only", small(Space::plane, 2, 0, 0));

@@ -27,6 +27,7 @@ struct MemberNumbers {
   std::uint64_t seed;
   std::uint32_t index;  // of the member in its run
   double rate, hyper_rate, muon_rate;
+  float value_noise;  // sd
 };
 // What they share; passed to kernels by value.
 struct RunNumbers {

@@ -2,6 +2,9 @@
 
 #include <cstdint>
 
+#include "core/random.h"
+#include "train/value_noise.h"
+
 namespace drift::cuda {
 
 // Philox4x32-10 as in core/random.h.
@@ -56,5 +59,28 @@ struct Shuffle {
     return position;
   }
 };
+
+// eps of train/value_noise.h, in float.
+__device__ inline float value_noise_eps(std::uint64_t seed, std::uint32_t member, std::uint64_t observation, int output) {
+  constexpr std::uint32_t kTogether = ValueNoise::kTogether;
+  static_assert(kTogether == 5);
+  const std::uint32_t own = member % kTogether, high = static_cast<std::uint32_t>(observation >> 32) << 2;
+  const auto uniform = [](std::uint32_t bits) { return (static_cast<float>(bits >> 9) + 0.5F) * 0x1p-23F; };
+  float sum = 0.0F, mine = 0.0F;
+  for (std::uint32_t first = 0; first < kTogether; first += 4) {
+    const Words words = philox({{static_cast<std::uint32_t>(observation), high | first / 4, member / kTogether,
+                                 static_cast<std::uint32_t>(output) << 16 | static_cast<std::uint32_t>(Purpose::value_noise)}},
+                               static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
+    for (std::uint32_t pair = 0; pair < 4 && first + pair < kTogether; pair += 2) {
+      const float radius = sqrtf(-2.0F * logf(uniform(words.word[pair])));
+      float sine, cosine;
+      sincospif(2.0F * uniform(words.word[pair + 1]), &sine, &cosine);
+      sum += first + pair + 1 < kTogether ? radius * cosine + radius * sine : radius * cosine;
+      if (own == first + pair) mine = radius * cosine;
+      if (own == first + pair + 1) mine = radius * sine;
+    }
+  }
+  return 1.118033989F * (mine - sum / kTogether);  // sqrt(5/4)
+}
 
 }  // namespace drift::cuda

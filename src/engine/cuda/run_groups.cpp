@@ -10,7 +10,7 @@ namespace {
 
 Recipe rules_of(Recipe recipe) {
   recipe.rate = recipe.muon_rate = recipe.hyper_rate = 1.0;
-  recipe.noise_sd = 0.0;
+  recipe.noise_sd = recipe.value_noise = 0.0;
   recipe.beta = std::nullopt;
   return recipe;
 }

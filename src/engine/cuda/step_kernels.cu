@@ -52,8 +52,14 @@ __global__ void gather_kernel(const __grid_constant__ Gather g) {
     g.out_coordinates[to * g.coordinate_count + i] = x;
     g.out_scaled[to * g.coordinate_count + i] = x * g.inverse_lengthscale.data[z * g.inverse_lengthscale.member_stride + i];
   }
-  for (int i = 0; i < g.outputs; ++i) g.out_values[to * g.outputs + i] = g.values[source * g.value_stride + i];
-  if (g.weights != nullptr) g.out_weights[to] = g.weights[source];
+  const float weight = g.weights == nullptr ? 1.0F : g.weights[source];
+  const float noise = weight > 0.0F ? member.value_noise * rsqrtf(weight) : 0.0F;
+  for (int i = 0; i < g.outputs; ++i) {
+    const float value = g.values[source * g.value_stride + i];
+    g.out_values[to * g.outputs + i] =
+        noise > 0.0F ? value + noise * value_noise_eps(member.seed, member.index, source, i) : value;
+  }
+  if (g.weights != nullptr) g.out_weights[to] = weight;
 }
 
 __global__ void repeat_kernel(const float* points, std::size_t count, float* out, std::size_t member_stride) {

@@ -48,7 +48,8 @@ Trainer::Trainer(std::span<const TrainedMember> members, const DeviceData& data,
                        .index = member.member->index,
                        .rate = member.recipe->rate,
                        .hyper_rate = member.recipe->hyper_rate,
-                       .muon_rate = member.recipe->muon_rate});
+                       .muon_rate = member.recipe->muon_rate,
+                       .value_noise = static_cast<float>(member.recipe->value_noise)});
   }
   member_numbers_.upload(numbers, stream);
   run_ = {.schedule = recipe_.schedule,
