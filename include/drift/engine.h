@@ -74,9 +74,9 @@ class Engine {
                        std::uint64_t until_step, const TrainControl& control) = 0;
 
   // advance() of each of the runs on the same observations; progress is told of all of them together. A GPU trains runs whose
-  // networks have the same shapes and whose recipes differ in rates, weight decay and value noise alone side by side, so that small ensembles
-  // fill it; elsewhere one follows the other. Returns for each run why it failed, empty where it did not: a run that fails, as by
-  // diverging, does not stop the others.
+  // networks have the same shapes and whose recipes differ in rates, weight decay and value noise alone side by side, so that
+  // small ensembles fill it; elsewhere one follows the other. Returns for each run why it failed, empty where it did not: a run
+  // that fails, as by diverging, does not stop the others.
   virtual std::vector<std::string> advance_together(std::span<const TrainingRun> runs, const TrainingSet& data,
                                                     std::uint64_t until_step, const TrainControl& control);
 
