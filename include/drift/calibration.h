@@ -40,6 +40,10 @@ struct Between {
 // as noise; 0: too little to tell.
 double nugget_sd(std::span<const double> value, std::span<const Neighbours> pairs, std::span<const Between> triples);
 
+// Share of observations between others that lie further than five times the noise off the mean of the two, whichever two these
+// are: of Gaussian noise and a field that is smooth between neighbours, less than one in a million. 0 where noise_sd is.
+double outlier_share(std::span<const double> value, std::span<const Between> triples, double noise_sd);
+
 // sqrt((scale sd_epistemic)^2 + noise_sd^2), with a scale from above.
 double total_sd(double sd_epistemic, double noise_sd, double scale = 1.0);
 

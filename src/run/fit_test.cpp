@@ -14,6 +14,7 @@ namespace drift {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string refusal(const RunSettings& settings, const Reading& reading) {
   try {
@@ -128,6 +129,21 @@ TEST(PlanFit, LeavesValuesAsTheyAreWhereTheSpreadIsNotThatOfNetworks) {
     settings.uncertainty.method = method;
     EXPECT_EQ(plan_fit(settings, reading).recipe.value_noise, 0.0) << method;
   }
+}
+
+TEST(PlanFit, SaysThatThereAreOutliersAndWhatToDo) {
+  const auto said = [](const RunSettings& settings, const Reading& reading) {
+    std::string all;
+    for (const std::string& choice : plan_fit(settings, reading).choices) all += choice;
+    return all;
+  };
+  Reading reading = small_reading(80, 60, 0.1);
+  EXPECT_THAT(said({}, reading), Not(HasSubstr("Outliers")));
+  for (std::size_t i = 0; i < reading.observations.value.size(); i += 25) reading.observations.value[i] += 8.0;
+  EXPECT_THAT(said({}, reading), HasSubstr("--loss huber"));
+  RunSettings robust;
+  robust.train.loss = "huber";
+  EXPECT_THAT(said(robust, reading), Not(HasSubstr("Outliers")));
 }
 
 TEST(PlanFit, RefusesWhatTheMachineHasNoMemoryFor) {

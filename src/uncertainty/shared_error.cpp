@@ -103,6 +103,22 @@ double nugget_sd(std::span<const double> value, std::span<const Neighbours> pair
   return std::sqrt(std::max(led_back(differences, value, 2.0), led_back(triples, value, 1.5)));
 }
 
+double outlier_share(std::span<const double> value, std::span<const Between> triples, double noise_sd) {
+  if (!(noise_sd > 0.0)) return 0.0;
+  const double limit = 5.0 * std::sqrt(1.5) * noise_sd;  // the middle's noise, and a quarter of each of the two others' variances
+  std::vector<bool> seen(value.size()), fits(value.size());
+  for (const Between& triple : triples) {
+    seen[triple.middle] = true;
+    if (std::abs(value[triple.middle] - 0.5 * (value[triple.one] + value[triple.other])) <= limit) fits[triple.middle] = true;
+  }
+  std::size_t all = 0, off = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    all += seen[i] ? 1 : 0;
+    off += seen[i] && !fits[i] ? 1 : 0;
+  }
+  return all == 0 ? 0.0 : static_cast<double>(off) / static_cast<double>(all);
+}
+
 double spread_scale_of_neighbours(std::span<const double> residual, std::span<const double> sd_epistemic,
                                   std::span<const double> sd_total, std::span<const Neighbours> pairs) {
   const std::size_t n = residual.size();

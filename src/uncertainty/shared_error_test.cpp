@@ -99,5 +99,25 @@ TEST(Nugget, IsNextToNothingForAFieldWithoutNoise) {
   EXPECT_EQ(nugget_sd(smooth, {}, {}), 0.0);
 }
 
+TEST(OutlierShare, CountsOutliersAndNotNoise) {
+  const auto share = [](double noise, double outliers) {
+    const Residuals r = make(1.0, noise, outliers);
+    std::vector<double> value;
+    for (std::size_t i = 0; i < r.residual.size(); ++i) {
+      value.push_back(r.residual[i] - r.error[i] + std::cos(0.02 * static_cast<double>(i)));
+    }
+    return outlier_share(value, r.triples, nugget_sd(value, r.pairs, r.triples));
+  };
+  EXPECT_LT(share(0.1, 0.0), 1e-3);
+  EXPECT_LT(share(0.5, 0.0), 1e-3);
+  EXPECT_GT(share(0.1, 0.05), 0.02);
+  EXPECT_LT(share(0.1, 0.05), 0.08);
+  const std::vector<double> value = {0.0, 9.0, 0.0, 0.1, 0.0};
+  const std::vector<Between> triples = {{1, 0, 2, 1.0}, {2, 1, 3, 1.0}, {2, 0, 4, 2.0}, {3, 2, 4, 1.0}};
+  EXPECT_DOUBLE_EQ(outlier_share(value, triples, 0.1), 1.0 / 3.0) << "one beside an outlier fits by its other neighbours";
+  EXPECT_EQ(outlier_share(value, triples, 0.0), 0.0);
+  EXPECT_EQ(outlier_share(value, {}, 0.1), 0.0);
+}
+
 }  // namespace
 }  // namespace drift
