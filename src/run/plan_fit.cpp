@@ -236,10 +236,12 @@ class Planner {
     const std::vector<Neighbours> pairs = nearest_pairs(plan_.domain, plan_.spec, observations_, rows);
     const std::vector<Between> triples = nearest_triples(plan_.domain, plan_.spec, observations_, rows, pairs);
     plan_.nugget_sd = nugget_sd(value, pairs, triples);
-    if (!by_paper() && plan_.nugget_sd > 0.0) {
-      note("Noise: about {:.2g}, by how neighbouring observations differ; training is held back accordingly.", plan_.nugget_sd);
-    } else if (!by_paper()) {
-      note("Noise: too little to tell from how neighbouring observations differ.");
+    if (!by_paper()) {
+      if (plan_.nugget_sd > 0.0) {
+        note("Noise: about {:.2g}, by how neighbouring observations differ; training is held back accordingly.", plan_.nugget_sd);
+      } else {
+        note("Noise: too little to tell from how neighbouring observations differ.");
+      }
     }
     advise_on_outliers(outlier_share(value, triples, plan_.nugget_sd));
     if (by_paper()) return paper_recipe().noise_sd;
@@ -250,11 +252,8 @@ class Planner {
   void advise_on_outliers(double share) {
     constexpr double kMany = 0.002;
     if (share < kMany || plan_.settings.train.loss == "huber") return;
-    note(
-        "Outliers: {:.1f} % of the observations lie five times the noise and more off their neighbours; --loss huber lets them "
-        "count "
-        "less.",
-        100.0 * share);
+    note("Outliers: {:.1f} % of the observations lie five times the noise off their neighbours; --loss huber counts them less.",
+         100.0 * share);
   }
 
   void choose_training(std::size_t training, double noise_sd) {

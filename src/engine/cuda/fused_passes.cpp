@@ -188,12 +188,8 @@ ConstMatrices FusedPasses::amplitude(std::size_t layer) const {
 }
 
 MemberFactor FusedPasses::factor(std::size_t layer) const {
-  return {.first = network_.scales().output(layer), .second = amplitude(layer), .constant = 1.0F};
-}
-MemberFactor FusedPasses::folded_factor(std::size_t layer) const {
-  MemberFactor result = factor(layer);
-  if (plan_.has_head) result.constant = static_cast<float>(plan_.head_scale);
-  return result;
+  const double scale = plan_.layers[layer].next == kHead ? plan_.head_scale : 1.0;
+  return {.first = network_.scales().output(layer), .second = amplitude(layer), .constant = static_cast<float>(scale)};
 }
 
 Fragments FusedPasses::output_of(std::size_t layer) {
@@ -284,7 +280,7 @@ FusedHead FusedPasses::head(int rows) {
                     .slopes = slopes_.data()};
   for (std::size_t side = 0; side < sides_.size(); ++side) {
     const Layer& layer = layers_[sides_[side]];
-    head.input[side] = {.data = layer.row_sums.data(), .division = layer.output_division, .factor = folded_factor(sides_[side])};
+    head.input[side] = {.data = layer.row_sums.data(), .division = layer.output_division, .factor = factor(sides_[side])};
   }
   return head;
 }

@@ -57,18 +57,20 @@ class FusedPasses {
   struct Layer {
     int feeder;                                                // the layer that feeds it, or kNone
     DeviceArray<float> frequencies_rows, frequencies_columns;  // images of W^T
-    DeviceArray<float> bottleneck_rows, bottleneck_columns;    // of a folded layer none, as of what follows from `output` on
-    DeviceArray<float> q, feature_sums, row_sums;              // of a folded layer
     DeviceArray<float> coefficients;
-    DeviceArray<float> output;           // fragments
-    DeviceArray<float> output_gradient;  // fragments
-    DeviceArray<float> transposed;       // the same, as images
     DeviceArray<uint4> phases;
     DeviceArray<SphericalFeature> spherical;  // where the layer has such features
     DeviceArray<uint4> added;                 // these at the rows, over the cosines' amplitude
-    Division output_division = {};            // or of the row sums
-    Fragments gradient = {};                  // of the output
+    Division output_division = {};            // of the output or, folded, of the row sums
     std::unique_ptr<Stream> beside;           // what is not on the way to the next layer
+    // Of a layer that feeds another:
+    DeviceArray<float> bottleneck_rows, bottleneck_columns;
+    DeviceArray<float> output;           // fragments
+    DeviceArray<float> output_gradient;  // fragments
+    DeviceArray<float> transposed;       // the same, as images
+    Fragments gradient = {};             // of the output
+    // Of a folded one:
+    DeviceArray<float> q, feature_sums, row_sums;
   };
 
   void forward(int rows, cudaStream_t stream);
@@ -81,14 +83,13 @@ class FusedPasses {
   cudaStream_t way_back(std::size_t layer, cudaStream_t stream);
   void backward_layer(std::size_t layer, cudaStream_t stream);
   void weight_gradient(std::size_t layer, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
-  void folded_weight_gradient(std::size_t side, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
+  void folded_weight_gradient(std::size_t layer, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
   void fold_head(std::size_t layer, cudaStream_t stream);
   FusedHead head(int rows);
   // The part of the head that belongs to a folded layer.
   ConstMatrices head_of(std::size_t layer) const;
   Fragments output_of(std::size_t layer);
-  MemberFactor factor(std::size_t layer) const;
-  MemberFactor folded_factor(std::size_t layer) const;
+  MemberFactor factor(std::size_t layer) const;  // of its output, with the head's scale where it is folded
   ConstMatrices amplitude(std::size_t layer) const;
   bool is_folded(std::size_t layer) const { return plan_.layers[layer].next < 0; }
   Division divide() const;

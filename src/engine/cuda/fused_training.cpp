@@ -93,8 +93,7 @@ void FusedPasses::backward_layer(std::size_t i, cudaStream_t stream) {
                   .input_gradient = feeder.output_gradient.data()},
                  stream);
   // The slope is -2 pi amplitude sin(2 pi phase), and the sine kept has the other sign.
-  feeder.gradient = {
-      .data = feeder.output_gradient.data(), .division = division, .factor = is_folded(i) ? folded_factor(i) : factor(i)};
+  feeder.gradient = {.data = feeder.output_gradient.data(), .division = division, .factor = factor(i)};
   feeder.gradient.factor.constant *= static_cast<float>(2.0 * std::numbers::pi);
 }
 
@@ -137,7 +136,7 @@ void FusedPasses::folded_weight_gradient(std::size_t i, const GradientPlace& gra
                    .features = plan.features,
                    .tiles = tiles_,
                    .sums = layer.feature_sums.data(),
-                   .factor = folded_factor(i),
+                   .factor = factor(i),
                    .bottleneck = network_.matrix(plan.bottleneck, plan.outputs),
                    .head = head_of(i),
                    .gradient = gradient.data + plan.bottleneck,
