@@ -68,8 +68,10 @@ int wrong_command_line(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& verb = deepest_verb(app);
   const std::vector<std::string> unknown = app.remaining(true);
   if (!unknown.empty()) return fail(kWrongUsage, unknown_word(verb, unknown.front()));
-  const std::string what =
+  std::string what =
       verb_names(verb).empty() ? error.what() : fmt::format("a verb is missing: {}", fmt::join(verb_names(verb), ", "));
+  // CLI11 says "--show: 1 required FILE missing".
+  if (what.ends_with(" missing")) what = fmt::format("{} needs a value", what.substr(0, what.find(':')));
   return fail(kWrongUsage, fmt::format("{} ('{} --help' explains)", what, full_name(verb)));
 }
 

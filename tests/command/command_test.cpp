@@ -48,6 +48,11 @@ TEST(Command, SuggestsTheNearestOption) {
   expect_wrong_usage("bench train --thread=2", "did you mean '--threads'?");
 }
 
+TEST(Command, SaysThatAnOptionNeedsAValue) {
+  expect_wrong_usage("tune --show", "--show needs a value");
+  expect_wrong_usage("fit --out", "--out needs a value");
+}
+
 TEST(Command, RefusesValuesOutOfRangeAndNamesTheOption) {
   expect_wrong_usage("demo --members 0", "--members");
   expect_wrong_usage("demo --members -3", "--members -3: must be at least 1 and at most 1000");
