@@ -26,6 +26,21 @@ struct Cloud {
   }
 };
 
+// All rows nearer than a distance, in no order: a set of results as nanoflann's searches fill it. The names are those it asks for.
+struct RowsWithin {
+  double square;  // of the distance
+  std::vector<Index>& rows;
+
+  std::size_t size() const { return rows.size(); }
+  bool full() const { return true; }
+  double worstDist() const { return square; }
+  bool addPoint(double distance_squared, Index row) {
+    if (distance_squared < square) rows.push_back(row);
+    return true;  // go on
+  }
+  void sort() {}
+};
+
 class AnyTree {
  public:
   virtual ~AnyTree() = default;
@@ -43,16 +58,13 @@ class TreeOf : public AnyTree {
   std::size_t nearest(const double* point, std::size_t k, Index* out, double* squares) const override {
     nanoflann::KNNResultSet<double, Index> found(k);
     found.init(out, squares);
-    tree_.findNeighbors(found, point, nanoflann::SearchParams());
+    tree_.findNeighbors(found, point, {});
     return found.size();
   }
 
   void within(const double* point, double square, std::vector<Index>& out) const override {
-    std::vector<std::pair<Index, double>> found;
-    nanoflann::SearchParams unsorted;
-    unsorted.sorted = false;
-    tree_.radiusSearch(point, square, found, unsorted);
-    for (const auto& [row, distance] : found) out.push_back(row);
+    RowsWithin found{square, out};
+    tree_.findNeighbors(found, point, {});
   }
 
  private:

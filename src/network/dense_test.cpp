@@ -162,7 +162,7 @@ TEST(DenseModelFile, ComesBackAsItWas) {
     for (const bool variational : {false, true}) {
       if (variational) {
         for (Member& member : ensemble.members) member.log_sd.assign(member.parameters.size(), 0.0F);
-        const LayerPlan& layer = make_plan(spec).layers[1];
+        const LayerPlan layer = make_plan(spec).layers[1];
         ensemble.members[1].log_sd[layer.bottleneck + static_cast<std::size_t>(layer.features * layer.outputs)] =
             -2.0F;  // a bias's
       }

@@ -20,7 +20,7 @@ NetworkSpec small(Space space) {
   return spec;
 }
 
-std::span<const float> numbers(const std::vector<float>& all, const std::vector<TensorInfo>& tensors, const std::string& name) {
+std::span<const float> numbers(const std::vector<float>& all, const std::vector<TensorInfo>& tensors, std::string_view name) {
   const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const TensorInfo& tensor) { return tensor.name == name; });
   EXPECT_NE(found, tensors.end()) << name;
   return {all.data() + found->offset, found->size()};

@@ -78,7 +78,7 @@ struct Description {
   std::vector<std::uint32_t> members;
 };
 
-const std::string& metadata_of(const SafetensorsFile& file, const std::string& key) {
+const std::string& metadata_of(const SafetensorsFile& file, const char* key) {
   const auto found = file.metadata().find(key);
   if (found == file.metadata().end()) file.fail(fmt::format("its metadata lack \"{}\"", key));
   return found->second;

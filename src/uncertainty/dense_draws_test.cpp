@@ -53,7 +53,7 @@ TEST(VariationalWeights, OfADenseNetworkAreTrained) {
     const auto engine = make_cpu_engine({.threads = 1});
     ASSERT_TRUE(train(*engine, ensemble, state, data.set(), recipe));
     EXPECT_GT(elbo(*engine, ensemble, data.set(), recipe).value(), elbo(*engine, before, data.set(), recipe).value());
-    const LayerPlan& layer = make_plan(ensemble.spec).layers[1];
+    const LayerPlan layer = make_plan(ensemble.spec).layers[1];
     const std::size_t bias = layer.bottleneck + static_cast<std::size_t>(layer.features * layer.outputs);
     EXPECT_NE(ensemble.members[0].log_sd[bias], before.members[0].log_sd[bias]);
   }

@@ -134,7 +134,9 @@ TEST(CudaTraining, InLowerPrecisionLearnsAsWell) {
     return distance(mean, observations.values);
   };
   const double exact = error(Precision::float32);
-  EXPECT_LT(exact, 0.1);
+  if (most_steps() >= 210) {
+    EXPECT_LT(exact, 0.1);
+  }
   EXPECT_LT(error(Precision::tf32), 1.2 * exact);
   EXPECT_LT(error(Precision::bf16), 2.0 * exact);
 }
@@ -161,7 +163,7 @@ TEST(CudaTraining, MembersBehindCatchUp) {
   const Trained ahead = trained(*gpu(), a_case, observations, {7});
   later.ensemble.members[1] = ahead.ensemble.members[1];
   later.state.members[1] = ahead.state.members[1];
-  gpu()->advance(later.ensemble, later.state, observations.set(false), a_case.recipe, 10, {});
+  gpu()->advance(later.ensemble, later.state, observations.set(false), a_case.recipe, up_to(10), {});
   expect_same_bits(whole, later);
 }
 
@@ -191,6 +193,7 @@ TEST(CudaTraining, TakesLargeBatchesInSeveralPasses) {
   DRIFT_NEEDS_GPU();
   Case a_case = ordinary(Optimiser::adam);
   a_case.recipe.batch = 40000;
+  a_case.spec.spatial.layers = 1;
   a_case.spec.features = 20;
   const Observations observations(a_case.spec, 45000);
   const Trained here = trained(*gpu(), a_case, observations, {3}, 1), there = trained(*cpu(), a_case, observations, {3}, 1);
@@ -218,7 +221,7 @@ TEST(CudaTraining, ReadsObservationsFromTheHostWhereTheyDoNotFit) {
                        .run = 0});
   }
   Trainer trainer(members, data, observations.count(), Precision::float32, stream);
-  trainer.advance(10, [](const auto&, std::uint64_t) { return false; });
+  trainer.advance(up_to(10), [](const auto&, std::uint64_t) { return false; });
   expect_same_bits(whole, streamed);
 }
 

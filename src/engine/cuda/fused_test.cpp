@@ -186,7 +186,9 @@ TEST(Fused, TrainsOnTheSphereAsThePlainPassesDo) {
     const Trained plain = plainly_trained(a_case, observations, 200);
     for (std::size_t i = 0; i < here.ensemble.members.size(); ++i) {
       const std::vector<float>& losses = here.state.members[i].losses;
-      EXPECT_LT(losses.back(), 0.5F * losses.front());
+      if (most_steps() >= 200) {
+        EXPECT_LT(losses.back(), 0.5F * losses.front());
+      }
       EXPECT_LT(distance(losses, plain.state.members[i].losses), 2e-2);
     }
   }

@@ -51,7 +51,7 @@ struct Images {
 };
 
 // `steps` steps with the same gradient; the images of both bottlenecks too, where asked for.
-void step_on_gpu(Problem& p, int steps, bool fused, Precision precision = Precision::tf32, Images* images = nullptr,
+void step_on_gpu(Problem& p, std::uint64_t steps, bool fused, Precision precision = Precision::tf32, Images* images = nullptr,
                  bool one_by_one = false) {
   const Stream stream;
   DeviceArray<float> weights(p.weights.size()), gradient(p.gradient.size()), momentum(p.momentum.size());
@@ -89,7 +89,7 @@ void step_on_gpu(Problem& p, int steps, bool fused, Precision precision = Precis
         },
         stream);
   }
-  for (int i = 0; i < steps; ++i) {
+  for (std::uint64_t i = 0; i < up_to(steps); ++i) {
     if (fused && one_by_one) {
       for (const std::size_t offset : p.offsets) muon.enqueue_one(offset, numbers.data(), stream.get());
     } else {
@@ -105,11 +105,11 @@ void step_on_gpu(Problem& p, int steps, bool fused, Precision precision = Precis
   columns_images.download(images->columns.data(), 2 * size, 0, stream);
 }
 
-void step_on_cpu(Problem& p, int steps) {
+void step_on_cpu(Problem& p, std::uint64_t steps) {
   const std::size_t size = p.rows * kCols;
   cpu::Muon muon(p.rows, kCols);
   const std::vector<StepNumbers> numbers = numbers_of(p);
-  for (int i = 0; i < steps; ++i) {
+  for (std::uint64_t i = 0; i < up_to(steps); ++i) {
     for (std::size_t z = 0; z < p.members; ++z) {
       for (std::size_t layer = 0; layer < 2; ++layer) {
         const std::size_t at = z * p.stride + p.offsets[layer];

@@ -78,7 +78,8 @@ void expect_alike(const Trained& a, const Trained& b) {
 Runs separately(Engine& engine, const Case& a_case, const Observations& observations, std::size_t count) {
   Runs runs(a_case, count);
   for (std::size_t i = 0; i < count; ++i) {
-    engine.advance(runs.trained[i].ensemble, runs.trained[i].state, observations.set(a_case.weighted), runs.recipes[i], 9, {});
+    engine.advance(runs.trained[i].ensemble, runs.trained[i].state, observations.set(a_case.weighted), runs.recipes[i], up_to(9),
+                   {});
   }
   return runs;
 }
@@ -92,8 +93,8 @@ TEST_P(EveryCaseTogether, TrainsEachRunAsIfItWereAlone) {
   const auto engine = gpu();
   const Runs alone = separately(*engine, a_case, observations, 3);
   Runs together(a_case, 3);
-  EXPECT_THAT(engine->advance_together(together.all(), observations.set(a_case.weighted), 4, {}), testing::Each(""));
-  EXPECT_THAT(engine->advance_together(together.all(), observations.set(a_case.weighted), 9, {}), testing::Each(""));
+  EXPECT_THAT(engine->advance_together(together.all(), observations.set(a_case.weighted), up_to(4), {}), testing::Each(""));
+  EXPECT_THAT(engine->advance_together(together.all(), observations.set(a_case.weighted), up_to(9), {}), testing::Each(""));
   for (std::size_t i = 0; i < 3; ++i) expect_same_bits(alone.trained[i], together.trained[i]);
   EXPECT_NE(alone.trained[0].state.members[0].losses, alone.trained[1].state.members[0].losses);
 }
@@ -121,7 +122,7 @@ TEST(TrainingTogether, ByTheFusedKernelsTrainsEachRunAsIfItWereAlone) {
     const auto engine = gpu(Precision::tf32);
     const Runs alone = separately(*engine, a_case, observations, 3);
     Runs together(a_case, 3);
-    EXPECT_THAT(engine->advance_together(together.all(), observations.set(false), 9, {}), testing::Each(""));
+    EXPECT_THAT(engine->advance_together(together.all(), observations.set(false), up_to(9), {}), testing::Each(""));
     for (std::size_t i = 0; i < 3; ++i) expect_alike(alone.trained[i], together.trained[i]);
     // What the tolerance can tell apart: another run's rates, decay and lengthscales.
     EXPECT_GT(distance(alone.trained[0].state.members[0].losses, alone.trained[1].state.members[0].losses), 10 * kOtherDivision);
@@ -133,8 +134,8 @@ TEST(TrainingTogether, WithoutStatesGivesTheSameWeights) {
   const Case a_case = cases()[1];
   const Observations observations(a_case.spec, 1500);
   Runs with(a_case, 2), without(a_case, 2);
-  gpu()->advance_together(with.all(), observations.set(false), 9, {});
-  gpu()->advance_together(without.all(false), observations.set(false), 9, {});
+  gpu()->advance_together(with.all(), observations.set(false), up_to(9), {});
+  gpu()->advance_together(without.all(false), observations.set(false), up_to(9), {});
   for (std::size_t i = 0; i < 2; ++i) {
     for (std::size_t m = 0; m < 2; ++m)
       EXPECT_EQ(with.trained[i].ensemble.members[m].parameters, without.trained[i].ensemble.members[m].parameters);
@@ -151,7 +152,7 @@ TEST(TrainingTogether, SaysWhichRunDivergedAndFinishesTheOthers) {
     const Runs alone = separately(*engine, a_case, observations, 3);
     Runs together(a_case, 3);
     together.recipes[1].rate = 1e30;
-    const auto failures = engine->advance_together(together.all(), observations.set(false), 9, {});
+    const auto failures = engine->advance_together(together.all(), observations.set(false), up_to(9), {});
     EXPECT_THAT(failures, testing::ElementsAre("", testing::HasSubstr("training diverged: the loss of member"), ""));
     for (const std::size_t i : {0U, 2U}) expect_alike(alone.trained[i], together.trained[i]);
   }
@@ -166,7 +167,7 @@ TEST(TrainingTogether, OfDifferentShapesAndRefusedRunsGoesInGroups) {
   Runs a(first, 2), b(second, 2), refused(first, 1);
   refused.recipes[0].rate = -1.0;
   std::vector<TrainingRun> runs = {a.all()[0], b.all()[0], refused.all()[0], a.all()[1], b.all()[1]};
-  const auto failures = engine->advance_together(runs, observations.set(false), 9, {});
+  const auto failures = engine->advance_together(runs, observations.set(false), up_to(9), {});
   EXPECT_THAT(failures, testing::ElementsAre("", "", testing::HasSubstr("rate"), "", ""));
   for (std::size_t i = 0; i < 2; ++i) {
     expect_same_bits(one.trained[i], a.trained[i]);
@@ -234,7 +235,7 @@ TEST(TwoDevices, ShareTheMembersOfSeveralRunsByTheFusedKernelsToo) {
     const Runs alone = separately(*engine, a_case, observations, 3);
     Runs together(a_case, 3);
     together.recipes[2].muon_rate = together.recipes[2].rate = 1e30;
-    const auto failures = two_devices(Precision::tf32)->advance_together(together.all(), observations.set(false), 9, {});
+    const auto failures = two_devices(Precision::tf32)->advance_together(together.all(), observations.set(false), up_to(9), {});
     EXPECT_THAT(failures, testing::ElementsAre("", "", testing::HasSubstr("training diverged")));
     for (std::size_t i = 0; i < 2; ++i) expect_alike(alone.trained[i], together.trained[i]);
   }
