@@ -11,7 +11,7 @@ FORMATTED_CUDA = $(shell find src -name '*.cu' -o -name '*.cuh')
 TIDIED = /(src|apps)/.*(?<!_test)\.cpp$$
 
 .DEFAULT_GOAL := release
-.PHONY: release debug demo test unit gpu-test bundle asan tsan install format tidy clean help
+.PHONY: release debug demo test unit gpu-test gpu-check bundle asan tsan install format tidy clean help
 .PRECIOUS: build/%/build.ninja
 
 build/%/build.ninja:
@@ -37,6 +37,10 @@ unit: build/release/build.ninja
 gpu-test: build/release/build.ninja
 	@cmake --build --preset release --parallel $(JOBS) --target test_cuda
 	@build/release/test_cuda --gtest_brief=1
+
+gpu-check: build/release/build.ninja
+	@cmake --build --preset release --parallel $(JOBS) --target test_cuda
+	@tools/sanitize-gpu --jobs $(JOBS) build/release/test_cuda
 
 # A folder to be carried to another machine: build/bundle/run drift ..., build/bundle/run test_cuda.
 bundle: build/release/build.ninja
@@ -66,6 +70,7 @@ help:
 	@echo "make test       build, then run every test"
 	@echo "make unit       build, then run the unit tests alone"
 	@echo "make gpu-test   build, then run the GPU engine's tests, on a machine with a GPU"
+	@echo "make gpu-check  the same tests under compute-sanitizer's memcheck and racecheck"
 	@echo "make bundle     a folder with drift, its GPU tests and libraries for another machine: BUNDLE (build/bundle)"
 	@echo "make asan       build with the address and undefined-behaviour sanitizers, then test"
 	@echo "make tsan       build with the thread sanitizer, then test"

@@ -26,7 +26,7 @@ struct Cloud {
   }
 };
 
-// All rows nearer than a distance, in no order: a set of results as nanoflann's searches fill it. The names are those it asks for.
+// All rows nearer than a distance, in no order: what a search of nanoflann fills. The names are those it asks for.
 struct RowsWithin {
   double square;  // of the distance
   std::vector<Index>& rows;
