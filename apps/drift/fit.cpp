@@ -34,7 +34,7 @@ drift::RunSettings settle(const FitOptions& options, const RunOptions& flags) {
         run_file ? fmt::format("{}: names no observations; add files = [\"...\"] to its table [data]", options.inputs[0])
                  : "fit needs observations: drift fit FILES --value NAME --out model.safetensors");
   }
-  if (settings.output.model.empty()) {
+  if (settings.output.model.empty() && !options.plan_only) {
     throw drift::UsageError(
         run_file ? fmt::format("{}: does not say where the model goes; add model = \"model.safetensors\" to its table "
                                "[output], or give --out",
@@ -49,7 +49,7 @@ class Fit {
   Fit(const FitOptions& options, drift::RunSettings settings) : options_(options), settings_(std::move(settings)) {}
 
   void run() {
-    check_output(settings_.output.model);
+    if (!settings_.output.model.empty()) check_output(settings_.output.model);
     const drift::Reading reading = drift::read_observations(settings_.data.files, drift::read_options(settings_));
     say(reading_text(reading));
     drift::FitPlan plan = drift::plan_fit(settings_, reading);

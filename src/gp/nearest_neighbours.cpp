@@ -28,6 +28,7 @@ struct Cloud {
 
 // All rows nearer than a distance, in no order: what a search of nanoflann fills. The names are those it asks for.
 struct RowsWithin {
+  using DistanceType = double;
   double square;  // of the distance
   std::vector<Index>& rows;
 

@@ -87,10 +87,12 @@ TEST(Fit, MakesTheSameModelWhateverTheThreads) {
 
 TEST(Fit, PlansWithoutTrainingWhenAsked) {
   const TemporaryFolder folder;
-  const FinishedRun run = fit(folder, "--out m.safetensors --plan");
-  EXPECT_EQ(run.status, 0);
-  EXPECT_TRUE(contains(run.out, "Training: 20 epochs"));
-  EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors"));
+  for (const char* arguments : {"--out m.safetensors --plan", "--plan"}) {
+    const FinishedRun run = fit(folder, arguments);
+    EXPECT_EQ(run.status, 0);
+    EXPECT_TRUE(contains(run.out, "Training: 20 epochs"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors"));
+  }
 }
 
 // Ends a fit by a signal once it has saved a checkpoint, then runs it again; the result must be as if it had never been stopped.
