@@ -135,7 +135,7 @@ NetworkSpec default_spec(Space space, int space_coordinates, bool time) {
   spec.space = space;
   spec.space_coordinates = space_coordinates;
   const bool sphere = space == Space::sphere;
-  spec.spatial.layers = sphere ? 3 : 4;
+  spec.spatial.layers = 4;
   spec.spatial.lengthscales = {sphere ? 0.05 : 0.1};
   spec.temporal.layers = time ? 1 : 0;
   check(spec);

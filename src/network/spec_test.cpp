@@ -62,7 +62,7 @@ TEST(DefaultSpec, HasTheSettingsThatTrialsFoundGood) {
   EXPECT_EQ(plane.coordinates(), 3);
 
   const NetworkSpec sphere = default_spec(Space::sphere, 3, false);
-  EXPECT_EQ(sphere.spatial.layers, 3);
+  EXPECT_EQ(sphere.spatial.layers, 4);
   EXPECT_EQ(sphere.spatial.lengthscales, std::vector{0.05});
   EXPECT_EQ(sphere.temporal.layers, 0);
   EXPECT_EQ(sphere.coordinates(), 3);
