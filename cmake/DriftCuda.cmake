@@ -46,8 +46,12 @@ set_target_properties(drift_engine PROPERTIES CUDA_ARCHITECTURES OFF CUDA_STANDA
 if(CMAKE_CUDA_COMPILER_LAUNCHER)  # the target is older than the language
   set_target_properties(drift_engine PROPERTIES CUDA_COMPILER_LAUNCHER ${CMAKE_CUDA_COMPILER_LAUNCHER})
 endif()
+set(host_warnings -Wall,-Wextra)
+if(CMAKE_COMPILE_WARNING_AS_ERROR)  # CMake tells nvcc, which does not tell the host's compiler
+  string(APPEND host_warnings ",-Werror")
+endif()
 target_compile_options(drift_engine PRIVATE
-  "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options};--expt-relaxed-constexpr;-Xcompiler=-Wall,-Wextra>")
+  "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options};--expt-relaxed-constexpr;-Xcompiler=${host_warnings}>")
 target_include_directories(drift_engine SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(drift_engine PUBLIC CUDA::cudart_static)
 set_property(GLOBAL APPEND PROPERTY DRIFT_ROOM_LIBRARIES CUDA::cudart_static)
