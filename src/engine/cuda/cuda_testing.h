@@ -24,7 +24,7 @@
 
 namespace drift::cuda {
 
-// How far a test trains. tools/sanitize-gpu sets DRIFT_TEST_STEPS, since a kernel takes about half a second there: each kernel has run after
+// How far a test trains. tools/sanitize-gpu sets DRIFT_TEST_STEPS, since kernels take about half a second there: each has run after
 // a few steps, and tests that ask what was learnt ask only where nothing was cut.
 inline std::uint64_t most_steps() {
   const char* most = std::getenv("DRIFT_TEST_STEPS");
