@@ -24,8 +24,8 @@
 
 namespace drift::cuda {
 
-// How far a test trains. tools/sanitize-gpu sets DRIFT_TEST_STEPS, since kernels take about half a second there: each has run after
-// a few steps, and tests that ask what was learnt ask only where nothing was cut.
+// How far a test trains. tools/sanitize-gpu sets DRIFT_TEST_STEPS, since kernels take about half a second there: each has run
+// after a few steps, and tests that ask what was learnt ask only where nothing was cut.
 inline std::uint64_t most_steps() {
   const char* most = std::getenv("DRIFT_TEST_STEPS");
   return most == nullptr ? ~std::uint64_t{0} : std::strtoull(most, nullptr, 10);
