@@ -1,8 +1,10 @@
 #include "engine/cpu/gemm.h"
 
 #include <gtest/gtest.h>
+#include <sys/time.h>
 
 #include <cmath>
+#include <csignal>
 #include <vector>
 
 namespace drift::cpu {
@@ -56,6 +58,31 @@ void expect_matches_plain_loop(double tolerance) {
 
 TEST(Gemm, InFloatMatchesThePlainLoop) { expect_matches_plain_loop<float>(2e-6); }  // 19 terms of size one, 6e-8 each
 TEST(Gemm, InDoubleMatchesThePlainLoop) { expect_matches_plain_loop<double>(1e-13); }
+
+volatile std::sig_atomic_t signals_taken = 0;
+
+// A signal that a program handles, such as ctrl-C or a profiler's, must leave the product, and the heap, as they are. Where the
+// product's code lends its stack register to other uses, glibc finds a broken heap within this test and ends it.
+TEST(Gemm, BearsSignalsInItsMidst) {
+  struct sigaction count = {}, before = {};
+  count.sa_handler = [](int) { signals_taken = signals_taken + 1; };
+  count.sa_flags = SA_RESTART;
+  ASSERT_EQ(sigaction(SIGALRM, &count, &before), 0);
+  const itimerval often{.it_interval = {0, 100}, .it_value = {0, 100}}, never{};
+  ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
+
+  const std::size_t m = 64, n = 32, k = 256;
+  const std::vector<float> a(m * k, 1.0f), b(k * n, 0.5f);
+  bool right = true;
+  while (signals_taken < 3000) {
+    std::vector<float> c(m * n);
+    gemm(Gemm<float>{.m = m, .n = n, .k = k, .a = a.data(), .lda = k, .b = b.data(), .ldb = n, .c = c.data(), .ldc = n});
+    right &= c == std::vector<float>(m * n, 128.0f);
+  }
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
+  EXPECT_TRUE(right);
+}
 
 }  // namespace
 }  // namespace drift::cpu
