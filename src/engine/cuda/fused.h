@@ -191,16 +191,8 @@ struct FusedHead {
   RowSums input[kMaxFolded];
   float* output;  // [members, capacity]
   std::size_t capacity;
-  // Training only; values is nullptr otherwise.
-  const float* values;   // [members, capacity]
-  const float* weights;  // or nullptr
-  LossKind loss;
-  float delta;
-  float loss_scale;
-  double* partial;  // [members, partial_stride] one for each row block
-  int partial_first;
-  int partial_stride;
-  float* slopes;  // [members, capacity]
+  LossTarget target;  // no values: prediction only. A partial for each row block
+  float* slopes;      // [members, capacity]
 };
 void fused_head(const FusedHead& h, cudaStream_t stream);
 

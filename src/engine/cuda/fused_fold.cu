@@ -3,6 +3,7 @@
 
 #include "engine/cuda/fused_parts.cuh"
 #include "engine/cuda/launch.cuh"
+#include "engine/cuda/loss.cuh"
 
 namespace drift::cuda {
 namespace {
@@ -32,14 +33,6 @@ __global__ void __launch_bounds__(kFoldThreads) fold_kernel(Fold f) {
   }
 }
 
-// Loss and slope of one residual.
-__device__ float2 loss_of(const FusedHead& h, float residual) {
-  const float size = fabsf(residual);
-  if (h.loss == LossKind::squared) return {residual * residual, 2 * residual};
-  if (size <= h.delta) return {residual * residual / 2, residual};
-  return {h.delta * (size - h.delta / 2), isnan(residual) ? residual : copysignf(h.delta, residual)};
-}
-
 // A thread has a row, a block of threads a row block.
 __global__ void __launch_bounds__(kFusedRows) head_kernel(const __grid_constant__ FusedHead h) {
   __shared__ double memory[kFusedRows / 32];
@@ -56,18 +49,19 @@ __global__ void __launch_bounds__(kFusedRows) head_kernel(const __grid_constant_
     out = fmaf(factor_of(input.factor, member), sum, out);
   }
   if (row < h.rows) h.output[at] = out;
-  if (h.values == nullptr) return;
+  const LossTarget& target = h.target;
+  if (target.values == nullptr) return;
   double loss = 0;
   float slope = 0;
   if (row < h.rows) {
-    const float weight = h.weights == nullptr ? 1.0F : h.weights[at];
-    const float2 found = loss_of(h, out - h.values[at]);
+    const float weight = target.weights == nullptr ? 1.0F : target.weights[at];
+    const float2 found = loss_of(target, out - target.values[at]);
     loss = static_cast<double>(weight) * found.x;
-    slope = h.loss_scale * weight * found.y;
+    slope = target.scale * weight * found.y;
   }
   h.slopes[at] = slope;
   loss = block_sum<kFusedRows>(loss, memory);
-  if (threadIdx.x == 0) h.partial[member * h.partial_stride + h.partial_first + blockIdx.x] = loss;
+  if (threadIdx.x == 0) target.partial[member * target.partial_stride + target.partial_first + blockIdx.x] = loss;
 }
 
 __device__ __forceinline__ std::uint32_t word(const uint4& four, int i) {

@@ -261,7 +261,7 @@ void FusedPasses::forward_layer(std::size_t i, cudaStream_t stream) {
                 stream);
 }
 
-FusedHead FusedPasses::head(int rows) {
+FusedHead FusedPasses::head(int rows, const LossTarget& target) {
   FusedHead head = {.members = network_.members(),
                     .row_blocks = row_blocks_,
                     .rows = rows,
@@ -269,14 +269,7 @@ FusedHead FusedPasses::head(int rows) {
                     .input = {},
                     .output = output_.data(),
                     .capacity = capacity_,
-                    .values = nullptr,
-                    .weights = nullptr,
-                    .loss = LossKind::squared,
-                    .delta = 0,
-                    .loss_scale = 0,
-                    .partial = nullptr,
-                    .partial_first = 0,
-                    .partial_stride = 0,
+                    .target = target,
                     .slopes = slopes_.data()};
   for (std::size_t side = 0; side < sides_.size(); ++side) {
     const Layer& layer = layers_[sides_[side]];
@@ -287,7 +280,7 @@ FusedHead FusedPasses::head(int rows) {
 
 void FusedPasses::predict(int rows, cudaStream_t stream) {
   forward(rows, stream);
-  fused_head(head(rows), stream);
+  fused_head(head(rows, {}), stream);
 }
 
 }  // namespace drift::cuda

@@ -34,23 +34,13 @@ class FusedPasses {
   std::pair<float*, float*> images_at(std::size_t bottleneck);
   void predict(int rows, cudaStream_t stream);
 
-  struct Target {
-    const float* values;   // [members, capacity]
-    const float* weights;  // or nullptr
-    LossKind loss;
-    float delta;
-    float loss_scale;
-    double* partial;  // [members, partial_stride], from partial_first on
-    int partial_first;
-    int partial_stride;
-  };
-  static int loss_partials(int rows);  // entries of `partial` that a pass fills
+  static int loss_partials(int rows);  // entries of a target's `partial` that a pass fills
   // `adam`, where given, is applied to the bottlenecks as soon as nothing else wants the old ones; `update` is called then, for
   // each of them, with its offset among a member's parameters: its gradient is known in that stream, and its images are to
   // follow.
   using Update = std::function<void(std::size_t bottleneck, cudaStream_t stream)>;
   // `beside`: called for what may run beside the way back; losses and the head's gradient are known to it.
-  void train(int rows, const Target& target, const GradientPlace& gradient, const FusedAdam* adam, const Update& update,
+  void train(int rows, const LossTarget& target, const GradientPlace& gradient, const FusedAdam* adam, const Update& update,
              const std::function<void(cudaStream_t)>& beside, cudaStream_t stream);
 
  private:
@@ -85,7 +75,7 @@ class FusedPasses {
   void weight_gradient(std::size_t layer, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
   void folded_weight_gradient(std::size_t layer, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
   void fold_head(std::size_t layer, cudaStream_t stream);
-  FusedHead head(int rows);
+  FusedHead head(int rows, const LossTarget& target);
   // The part of the head that belongs to a folded layer.
   ConstMatrices head_of(std::size_t layer) const;
   Fragments output_of(std::size_t layer);

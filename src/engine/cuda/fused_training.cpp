@@ -4,19 +4,10 @@
 
 namespace drift::cuda {
 
-void FusedPasses::train(int rows, const Target& target, const GradientPlace& gradient, const FusedAdam* adam,
+void FusedPasses::train(int rows, const LossTarget& target, const GradientPlace& gradient, const FusedAdam* adam,
                         const Update& update, const std::function<void(cudaStream_t)>& beside, cudaStream_t stream) {
   forward(rows, stream);
-  FusedHead h = head(rows);
-  h.values = target.values;
-  h.weights = target.weights;
-  h.loss = target.loss;
-  h.delta = target.delta;
-  h.loss_scale = target.loss_scale;
-  h.partial = target.partial;
-  h.partial_first = target.partial_first;
-  h.partial_stride = target.partial_stride;
-  fused_head(h, stream);
+  fused_head(head(rows, target), stream);
   backward_folded(gradient, adam, update, stream);
   if (beside) beside(side_.get());
   backward(gradient, adam, update, stream);

@@ -147,19 +147,23 @@ void add_square_gradient(int members, int rows, int cols, const ConstMatrices& i
                          const Matrices& target, cudaStream_t stream);
 void copy_matrices(int members, int rows, int cols, const ConstMatrices& from, const Matrices& to, cudaStream_t stream);
 
+// What predictions are compared with, how, and where the loss goes.
+struct LossTarget {
+  const float* values = nullptr;   // [members, capacity, outputs]
+  const float* weights = nullptr;  // [members, capacity], or all are one
+  LossKind kind = LossKind::squared;
+  float delta = 0;            // of the Huber loss
+  float scale = 0;            // of the gradient: one over the batch's rows
+  double* partial = nullptr;  // [members, partial_stride], from partial_first on: sums of losses
+  int partial_first = 0;
+  int partial_stride = 0;
+};
 struct LossBlock {
-  LossKind kind;
-  float delta;
   int members, rows, outputs;
-  float scale;              // one over the batch's rows
-  const float* prediction;  // packed [members, capacity, outputs], as are values and gradient
-  const float* values;
-  const float* weights;  // [members, capacity] or nullptr
+  const float* prediction;  // [members, capacity, outputs], as is the gradient
   float* gradient;
   std::size_t capacity;
-  double* partial;  // [members, partial_stride], from partial_first on
-  int partial_first;
-  int partial_stride;
+  LossTarget target;
 };
 int loss_partials(int rows);  // entries of `partial` that a block of rows fills
 void loss_and_gradient(const LossBlock& l, cudaStream_t stream);

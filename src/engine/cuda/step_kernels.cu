@@ -3,6 +3,7 @@
 #include "core/random.h"
 #include "engine/cuda/kernels.h"
 #include "engine/cuda/launch.cuh"
+#include "engine/cuda/loss.cuh"
 #include "engine/cuda/random.cuh"
 
 namespace drift::cuda {
@@ -76,36 +77,24 @@ __global__ void scale_columns_kernel(const float* in, float* out, std::size_t co
 
 constexpr int kLossThreads = 256;
 
-__global__ void loss_kernel(LossBlock l) {
+__global__ void loss_kernel(const __grid_constant__ LossBlock l) {
   __shared__ double memory[kLossThreads / 32];
+  const LossTarget& target = l.target;
   const int row = blockIdx.x * kLossThreads + threadIdx.x;
   const std::size_t z = blockIdx.y, at = z * l.capacity + row;
   double loss = 0;
   if (row < l.rows) {
-    const float weight = l.weights == nullptr ? 1.0F : l.weights[at];
+    const float weight = target.weights == nullptr ? 1.0F : target.weights[at];
     for (int o = 0; o < l.outputs; ++o) {
       const std::size_t i = at * l.outputs + o;
-      const float residual = l.prediction[i] - l.values[i];
-      const float size = fabsf(residual);
-      float value, slope;
-      if (l.kind == LossKind::squared) {
-        value = residual * residual;
-        slope = 2 * residual;
-      } else if (size <= l.delta) {
-        value = residual * residual / 2;
-        slope = residual;
-      } else {
-        value = l.delta * (size - l.delta / 2);
-        slope = copysignf(l.delta, residual);
-      }
-      if (isnan(residual)) value = slope = residual;
-      loss += value;
-      l.gradient[i] = l.scale * weight * slope;
+      const float2 found = loss_of(target, l.prediction[i] - target.values[i]);
+      loss += found.x;
+      l.gradient[i] = target.scale * weight * found.y;
     }
     loss *= weight;
   }
   const double sum = block_sum<kLossThreads>(loss, memory);
-  if (threadIdx.x == 0) l.partial[z * l.partial_stride + l.partial_first + blockIdx.x] = sum;
+  if (threadIdx.x == 0) target.partial[z * target.partial_stride + target.partial_first + blockIdx.x] = sum;
 }
 
 __global__ void finish_kernel(StepNumbers* numbers, const double* partial, int partials, int partial_stride, int rows,

@@ -213,8 +213,14 @@ void Trainer::enqueue_finish(int partials, int rows, cudaStream_t stream) {
 void Trainer::enqueue_pass(int first, int count, int rows, int partial_first, const Gather& batch, cudaStream_t stream) {
   const GradientPlace place = {
       .data = gradient_.data(), .stride = gradient_size_, .accumulate = first > 0, .hyper = hyper_.data()};
-  const float* weights = batch.weights == nullptr ? nullptr : weights_.data();
-  const auto delta = static_cast<float>(recipe_.huber_delta), scale = static_cast<float>(1.0 / rows);
+  const LossTarget target = {.values = values_.data(),
+                             .weights = batch.weights == nullptr ? nullptr : weights_.data(),
+                             .kind = recipe_.loss,
+                             .delta = static_cast<float>(recipe_.huber_delta),
+                             .scale = static_cast<float>(1.0 / rows),
+                             .partial = partial_.data(),
+                             .partial_first = partial_first,
+                             .partial_stride = partials_};
   if (fused_) {
     const FusedAdam adam = fused_adam_settings();
     const bool last = first + count == rows, by_adam = last && recipe_.optimiser == Optimiser::adam;
@@ -226,16 +232,7 @@ void Trainer::enqueue_pass(int first, int count, int rows, int partial_first, co
       enqueue_updates(side);
       enqueue_finish(partial_first + FusedPasses::loss_partials(count), rows, side);
     };
-    return fused_->train(count,
-                         {.values = values_.data(),
-                          .weights = weights,
-                          .loss = recipe_.loss,
-                          .delta = delta,
-                          .loss_scale = scale,
-                          .partial = partial_.data(),
-                          .partial_first = partial_first,
-                          .partial_stride = partials_},
-                         place, by_adam ? &adam : nullptr, by_muon ? FusedPasses::Update(muon) : nullptr,
+    return fused_->train(count, target, place, by_adam ? &adam : nullptr, by_muon ? FusedPasses::Update(muon) : nullptr,
                          by_adam || by_muon ? std::function<void(cudaStream_t)>(beside) : nullptr, stream);
   }
   const PassNoise noise = {.numbers = numbers_.data(),
@@ -244,20 +241,13 @@ void Trainer::enqueue_pass(int first, int count, int rows, int partial_first, co
                            .dropout = recipe_.dropout};
   const bool random = variational_ || recipe_.dropout > 0.0;
   passes_->forward(count, random ? &noise : nullptr, stream);
-  loss_and_gradient({.kind = recipe_.loss,
-                     .delta = delta,
-                     .members = run_.members,
+  loss_and_gradient({.members = run_.members,
                      .rows = count,
                      .outputs = plan_.spec.outputs,
-                     .scale = scale,
                      .prediction = passes_->output(),
-                     .values = values_.data(),
-                     .weights = weights,
                      .gradient = passes_->output_gradient(),
                      .capacity = capacity_,
-                     .partial = partial_.data(),
-                     .partial_first = partial_first,
-                     .partial_stride = partials_},
+                     .target = target},
                     stream);
   passes_->backward(count, place, random ? &noise : nullptr, stream);
 }
