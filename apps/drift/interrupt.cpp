@@ -10,10 +10,14 @@ volatile std::sig_atomic_t signal_came = 0;  // all that a signal handler may to
 void on_signal(int) { signal_came = 1; }
 
 void set_handler(void (*handler)(int)) {
-  struct sigaction action = {};
+  struct sigaction action = {}, before = {};
   action.sa_handler = handler;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int number : {SIGINT, SIGTERM}) sigaction(number, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    sigaction(number, nullptr, &before);
+    if (number == SIGHUP && before.sa_handler == SIG_IGN) continue;  // nohup
+    sigaction(number, &action, nullptr);
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/field.h"
+#include "interrupt.h"
 #include "number_checks.h"
 #include "output_path.h"
 #include "progress.h"
@@ -131,6 +132,8 @@ class Predict {
     map.progress = [&](double done, double total) {
       if (line) line->update(done, total, fmt::format("{} points/s", grouped(done / line->elapsed_s())));
     };
+    const Interrupt interrupt;
+    map.stop = interrupt.token();
     const drift::MapReport report = drift::predict_map(*engine_, model_, map, options_.out);
     const double seconds = line ? line->elapsed_s() : 0.0;
     line.reset();
@@ -153,8 +156,10 @@ class Predict {
   void points() {
     if (times_.size() > 1) throw drift::UsageError("--at takes one --time, or the times of the table");
     const drift::Roles roles = {.lon = options_.lon, .lat = options_.lat, .time = options_.time_column};
-    const drift::PointsReport report = drift::predict_points(*engine_, model_, options_.at, options_.out, roles,
-                                                             times_.empty() ? std::nullopt : std::optional(times_[0]));
+    const Interrupt interrupt;
+    const drift::PointsReport report =
+        drift::predict_points(*engine_, model_, options_.at, options_.out, roles,
+                              times_.empty() ? std::nullopt : std::optional(times_[0]), interrupt.token());
     if (report.furthest_days != 0.0) {
       warn(fmt::format("some points lie up to {:.3g} days outside the observations' time: the field there is a guess",
                        std::abs(report.furthest_days)));

@@ -93,7 +93,10 @@ drift::TuneResult search_with_progress(const drift::FitPlan& plan, const drift::
   };
   drift::TuneResult result = drift::tune_run(plan, reading, study, control);
   if (interrupt.token().stop_requested()) {
-    throw drift::Error(fmt::format("stopped; the trials so far are in {}. The same command goes on from there", study.string()));
+    throw drift::Error(
+        result.study.trials.empty()
+            ? "stopped before the first trial was done"
+            : fmt::format("stopped; the trials so far are in {}. The same command goes on from there", study.string()));
   }
   return result;
 }

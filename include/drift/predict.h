@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct MapOptions {
   MapMask mask = {};
   std::string command = {};                                      // for the file's history
   std::function<void(double done, double total)> progress = {};  // in points
+  std::stop_token stop = {};                                     // asks for an end: Error, and no file is written
 };
 
 struct MapReport {
@@ -44,14 +46,15 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
 
 // Copies a table of points (CSV, plain or gzip) and puts columns behind each row, named as a map's variables: X,
 // X_uncertainty (of the field) and X_total_uncertainty (of a new observation), empty where a position or time is missing.
-// Streams: any number of rows. `time_days` serves rows of a table that has no time column.
+// Streams: any number of rows. `time_days` serves rows of a table that has no time column; `stop` is as a map's.
 struct PointsReport {
   std::size_t rows = 0;
   std::size_t missing = 0;
   double furthest_days = 0.0;  // outside the training span
 };
 PointsReport predict_points(Engine& engine, const FieldModel& model, const std::filesystem::path& points,
-                            const std::filesystem::path& path, const Roles& roles, std::optional<double> time_days = {});
+                            const std::filesystem::path& path, const Roles& roles, std::optional<double> time_days = {},
+                            const std::stop_token& stop = {});
 
 // A grid that suits the model: the globe by one degree, a polar plane by 25 km, or the training observations' box in about 200
 // cells. xy: the extent of x and y.

@@ -40,6 +40,7 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();  // without commit(): nothing is left
 
+  const std::filesystem::path& path() const { return path_; }
   void write(std::span<const std::byte> bytes);
   // For libraries that write by name: the empty file to fill. They close it before commit().
   const std::filesystem::path& temporary() const { return temporary_; }

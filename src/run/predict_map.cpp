@@ -200,6 +200,7 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
     apply_mask(model, options.mask, lon, lat);
     report.filled += static_cast<std::size_t>(std::count_if(lon.begin(), lon.end(), [](double x) { return std::isfinite(x); }));
     for (std::size_t time = 0; time < times; ++time) {
+      if (options.stop.stop_requested()) throw Error(fmt::format("stopped; {} was not written", path.string()));
       const std::span<const double> when =
           options.time_days.empty() ? std::span<const double>() : std::span(options.time_days).subspan(time, 1);
       layers.write(file, time, row,

@@ -43,9 +43,10 @@ class PointsTable {
     }
   }
 
-  PointsReport run() {
+  PointsReport run(const std::stop_token& stop) {
     write(header_ + "\n");
     for (source_.fill(); !source_.text().empty(); source_.fill()) {
+      if (stop.stop_requested()) throw Error(fmt::format("stopped; {} was not written", out_.path().string()));
       const std::string_view text = source_.text();
       const std::string_view rows = source_.at_end() ? text : text.substr(0, whole_rows(text));
       if (rows.empty()) fail_too_long(source_);
@@ -192,8 +193,9 @@ class PointsTable {
 }  // namespace
 
 PointsReport predict_points(Engine& engine, const FieldModel& model, const std::filesystem::path& points,
-                            const std::filesystem::path& path, const Roles& roles, std::optional<double> time_days) {
-  return PointsTable(engine, model, points, path, roles, time_days).run();
+                            const std::filesystem::path& path, const Roles& roles, std::optional<double> time_days,
+                            const std::stop_token& stop) {
+  return PointsTable(engine, model, points, path, roles, time_days).run(stop);
 }
 
 }  // namespace drift

@@ -110,6 +110,18 @@ TEST(PredictMap, WarnsOfTimesFarOutsideTheObservations) {
   EXPECT_TRUE(contains(run.err, "days after the last observation (2020-03-06")) << run.err;
 }
 
+TEST(PredictMap, LeavesNothingBehindWhenStopped) {
+  const TemporaryFolder folder;
+  const FinishedRun run =
+      run_shell(folder.path(),
+                fmt::format("'{}' predict '{}' --grid global:0.05 --out map.nc & until ls | grep -q part || ! kill -0 $!; do "
+                            "sleep 0.02; done; kill -TERM $!; wait $!",
+                            DRIFT_COMMAND, (small_run() / "model.safetensors").string()));
+  EXPECT_EQ(run.status, 1) << run.err;
+  EXPECT_TRUE(contains(run.err, "stopped; map.nc was not written")) << run.err;
+  EXPECT_EQ(run_shell(folder.path(), "ls | grep map").out, "");
+}
+
 TEST(PredictPoints, PutsColumnsBesideTheRows) {
   const TemporaryFolder folder;
   const FinishedRun run = predict(folder, fmt::format("--at '{}' --out out.csv", (small_run() / "points.csv").string()));
