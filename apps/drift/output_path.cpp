@@ -17,6 +17,8 @@ void check_output(const std::filesystem::path& path) {
   }
   if (std::filesystem::is_directory(path, error))
     throw drift::Error(fmt::format("cannot write {}: it is a folder", path.string()));
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+    throw drift::Error(fmt::format("cannot write {}: it exists and is not a regular file", path.string()));
   if (::access(folder.c_str(), W_OK) != 0) {
     throw drift::Error(fmt::format("cannot write {}: {}", path.string(), std::generic_category().message(errno)));
   }

@@ -27,6 +27,9 @@ constexpr double kMostEpochs = 60.0;
 constexpr double kSteps = 3000.0;   // as many as small data need to be learnt
 constexpr double kMostNoise = 0.7;  // of the values' sd: beyond, hardly anything would be learnt
 
+// "1 layer", "4 layers"
+std::string counted(double number, const char* noun) { return fmt::format("{:g} {}{}", number, noun, number == 1.0 ? "" : "s"); }
+
 // Runs of consecutive rows, so that neighbours along tracks stay together: enough to tell the noise.
 std::vector<std::size_t> some_runs(const std::vector<std::size_t>& rows) {
   constexpr std::size_t kRuns = 20, kRun = 1000;
@@ -219,9 +222,9 @@ class Planner {
     const bool drawn = method == "variational" || method == "dropout";
     plan_.members = wanted.members.value_or(drawn ? 1 : kMembers);
     const double length = lengthscale_from_engine(plan_.domain, spec.spatial.lengthscales[0]);
-    note("Model: {} networks of {} layers, {} features, bottlenecks of {}; lengthscale {} {}{}.", plan_.members,
-         spec.spatial.layers, spec.features, spec.bottleneck,
-         length < 1000.0 ? fmt::format("{:.3g}", length) : grouped(std::round(length)), plan_.domain.unit,
+    note("Model: {} of {}, {} features, bottlenecks of {}; lengthscale {} {}{}.",
+         counted(static_cast<double>(plan_.members), "network"), counted(spec.spatial.layers, "layer"), spec.features,
+         spec.bottleneck, length < 1000.0 ? fmt::format("{:.3g}", length) : grouped(std::round(length)), plan_.domain.unit,
          spec.temporal.layers == 0
              ? ""
              : fmt::format(", {:.3g} days", time_lengthscale_from_engine(plan_.domain, spec.temporal.lengthscales[0])));
@@ -287,7 +290,7 @@ class Planner {
           "open.",
           recipe.value_noise * plan_.domain.value.sd);
     }
-    note("Training: {:g} epochs in batches of {}: {} steps a network.", recipe.epochs, recipe.batch,
+    note("Training: {} in batches of {}: {} steps a network.", counted(recipe.epochs, "epoch"), recipe.batch,
          grouped(static_cast<double>(total_steps(recipe, training))));
   }
 

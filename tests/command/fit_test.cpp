@@ -35,7 +35,7 @@ TEST(Fit, TakesFilesAfterFlagsToo) {
                                            "--plan --out m.safetensors",
                                            (small_run() / "tracks.nc").string()));
   EXPECT_EQ(run.status, 0) << run.err;
-  EXPECT_TRUE(contains(run.out, "Model: 1 networks")) << run.out;
+  EXPECT_TRUE(contains(run.out, "Model: 1 network of")) << run.out;
 }
 
 TEST(Fit, PrintsOneJsonObject) {
@@ -83,6 +83,16 @@ TEST(Fit, MakesTheSameModelWhateverTheThreads) {
   EXPECT_EQ(one.ensemble.members[0].parameters, two.ensemble.members[0].parameters);
   EXPECT_EQ(one.info.noise_sd, two.info.noise_sd);
   EXPECT_NE(one.ensemble.members[0].parameters, other.ensemble.members[0].parameters);
+}
+
+TEST(Fit, FindsBeforeTrainingThatItCannotWriteTheModel) {
+  const TemporaryFolder folder;
+  for (const char* out : {"/dev/full", "no/such/folder.safetensors", "."}) {
+    const FinishedRun run = fit(folder, fmt::format("--out {}", out));
+    EXPECT_EQ(run.status, 1);
+    EXPECT_FALSE(contains(run.out, "Training")) << run.out;
+    EXPECT_TRUE(contains(run.err, fmt::format("cannot write {}", out))) << run.err;
+  }
 }
 
 TEST(Fit, PlansWithoutTrainingWhenAsked) {
