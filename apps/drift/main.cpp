@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "commands.h"
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 #include "drift/version.h"
 
 namespace {
@@ -54,13 +54,12 @@ std::string unknown_word(const CLI::App& verb, const std::string& word) {
     known = verb_names(verb);
   }
   const std::vector<std::string_view> names(known.begin(), known.end());
-  const std::string_view nearest = drift::nearest_name(word.substr(0, word.find('=')), names);
   std::string text = fmt::format("{} has no {} '{}'", full_name(verb),
                                  option          ? "option"
                                  : known.empty() ? "argument"
                                                  : "verb",
                                  word);
-  if (!nearest.empty()) text += fmt::format("; did you mean '{}'?", nearest);
+  text += drift::did_you_mean(word.substr(0, word.find('=')), names);
   return text + fmt::format(" ('{} --help' lists them)", full_name(verb));
 }
 

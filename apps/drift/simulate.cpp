@@ -18,8 +18,8 @@
 
 #include "commands.h"
 #include "drift/calendar.h"
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 #include "drift/track_file.h"
 #include "drift/truth.h"
 #include "number_checks.h"
@@ -67,8 +67,8 @@ drift::NamedTruth open_truth(const SimulateVerb& verb) {
   if (verb.truth == "synthetic") return drift::synthetic_truth({.seed = verb.seed});
   const bool word = verb.truth.find_first_of("./") == std::string::npos;
   if (word && !std::filesystem::exists(verb.truth)) {
-    throw drift::UsageError(fmt::format("--truth: there is no file '{}'; did you mean '{}'?", verb.truth,
-                                        drift::nearest_name(verb.truth, std::array<std::string_view, 2>{"geoid", "synthetic"})));
+    throw drift::UsageError(fmt::format("--truth: there is no file '{}'{}", verb.truth,
+                                        drift::did_you_mean(verb.truth, std::array<std::string_view, 2>{"geoid", "synthetic"})));
   }
   return drift::truth_from_file(verb.truth, verb.variable);
 }

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 
 namespace drift {
 namespace {
@@ -31,12 +31,6 @@ double parse(const std::string& method, const std::string& name, const std::stri
 
 }  // namespace
 
-std::string suggestion(const std::string& name, const std::vector<std::string>& known) {
-  const std::vector<std::string_view> views(known.begin(), known.end());
-  const std::string_view nearest = nearest_name(name, views);
-  return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
-}
-
 MethodSettings::MethodSettings(const MethodInfo& method, const std::string& text) : method_(method.name) {
   const std::vector<std::string> names = option_names(method);
   for (std::size_t first = 0; first < text.size();) {
@@ -50,8 +44,8 @@ MethodSettings::MethodSettings(const MethodInfo& method, const std::string& text
     }
     const std::string name = entry.substr(0, equals);
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw UsageError(
-          fmt::format("method {} has no option '{}'{} (options: {})", method_, name, suggestion(name, names), among(names)));
+      const std::vector<std::string_view> known(names.begin(), names.end());
+      throw UsageError(fmt::format("method {} has no option '{}'{}", method_, name, did_you_mean(name, known)));
     }
     if (!texts_.emplace(name, entry.substr(equals + 1)).second) {
       throw UsageError(fmt::format("method {}: {} is given twice", method_, name));

@@ -30,7 +30,4 @@ class MethodSettings {
   std::map<std::string, std::string> texts_;
 };
 
-// "; did you mean x?", or nothing where nothing is known.
-std::string suggestion(const std::string& name, const std::vector<std::string>& known);
-
 }  // namespace drift

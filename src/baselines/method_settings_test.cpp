@@ -39,7 +39,7 @@ TEST(MethodSettings, AreReadByNameAndFallBackWhereTheyAreNotGiven) {
 TEST(MethodSettings, AnUnknownOptionNamesTheNearestAndTheRest) {
   const std::string text = complaint([] { MethodSettings(some_method(), "neighbors=64"); });
   EXPECT_THAT(text, HasSubstr("kriging"));
-  EXPECT_THAT(text, HasSubstr("did you mean neighbours?"));
+  EXPECT_THAT(text, HasSubstr("did you mean 'neighbours'?"));
   EXPECT_THAT(text, HasSubstr("nu"));
 }
 

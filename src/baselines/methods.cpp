@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 
 namespace drift {
 namespace {
@@ -39,7 +39,8 @@ std::unique_ptr<Interpolator> make_interpolator(const std::string& text, const D
     }
     names.push_back(method.info.name);
   }
-  throw UsageError(fmt::format("there is no method '{}'{} (methods: {})", name, suggestion(name, names), fmt::join(names, ", ")));
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  throw UsageError(fmt::format("there is no method '{}'{}", name, did_you_mean(name, known)));
 }
 
 }  // namespace drift

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "drift/nearest_name.h"
+#include "drift/did_you_mean.h"
 
 namespace drift {
 namespace {
@@ -32,8 +32,7 @@ void JsonReader::check_keys(const Json& json, const std::string& where, std::spa
   for (const auto& [full_key, value] : json.items()) {
     const std::string key = full_key.substr(0, kLongestShown);
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      throw Error(fmt::format("{}: unknown key \"{}{}\": did you mean \"{}{}\"?", subject_, prefix, key, prefix,
-                              nearest_name(key, known)));
+      throw Error(fmt::format("{}: unknown key \"{}{}\"{}", subject_, prefix, key, did_you_mean(key, known)));
     }
   }
   for (const std::string_view key : known) {

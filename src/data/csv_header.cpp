@@ -9,8 +9,8 @@
 
 #include "data/csv_field.h"
 #include "data/words.h"
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 
 namespace drift {
 namespace {
@@ -88,8 +88,10 @@ class RoleFinder {
     const std::vector<std::size_t>& found = same.empty() ? alike : same;
     if (found.size() == 1) return found.front();
     if (found.size() > 1) fail("{} columns are called \"{}\" (the option '{}')", found.size(), name, option);
-    const std::vector<std::string_view> known(names_.begin(), names_.end());
-    fail("no column \"{}\" (the option '{}'); the nearest name is \"{}\"", name, option, excerpt(nearest_name(name, known)));
+    std::vector<std::string> shown;
+    for (const std::string& each : names_) shown.push_back(excerpt(each));
+    const std::vector<std::string_view> known(shown.begin(), shown.end());
+    throw UsageError(fmt::format("{}: no column \"{}\" (the option '{}'){}", file_, name, option, did_you_mean(name, known)));
   }
 
  private:

@@ -92,10 +92,11 @@ TEST(Roles, AmbiguousNameBothColumnsAndTheOption) {
   EXPECT_THAT(refusal({"lon", "lat", "ssh", "ssh"}, {.value = "ssh"}), HasSubstr("2 columns are called \"ssh\""));
 }
 
-TEST(Roles, MisspeltAreOfferedTheNearestName) {
-  EXPECT_EQ(
-      refusal({"lon", "lat", "ssha"}, {.value = "shha"}),
-      "f.csv: no column \"shha\" (the option 'value'); the nearest name is \"ssha\". Its columns are \"lon\", \"lat\", \"ssha\"");
+TEST(Roles, MisspeltAreOfferedANameThatIsThere) {
+  EXPECT_EQ(refusal({"lon", "lat", "ssha"}, {.value = "shha"}),
+            "f.csv: no column \"shha\" (the option 'value'); did you mean 'ssha'?");
+  EXPECT_EQ(refusal({"lon", "lat", "ssha"}, {.value = "elevation"}),
+            "f.csv: no column \"elevation\" (the option 'value'); known are lon, lat, ssha");
 }
 
 }  // namespace

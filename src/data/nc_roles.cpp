@@ -10,8 +10,8 @@
 
 #include "data/nc_layout.h"
 #include "data/words.h"
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 #include "netcdf/cf_time.h"
 
 namespace drift {
@@ -154,9 +154,9 @@ void fail_unknown(const NcReader& file, const std::string& name, const std::stri
     names.insert(variable.base_name());
   }
   known.assign(names.begin(), names.end());
-  throw UsageError(fmt::format(
-      "{}: no variable '{}' ({}){}", file.path().string(), name, what,
-      known.empty() ? std::string("; the file has none") : fmt::format("; the nearest name is '{}'", nearest_name(name, known))));
+  const std::string hint = known.empty() ? "; the file has none" : did_you_mean(name, known);
+  throw UsageError(fmt::format("{}: no variable '{}' ({}){}", file.path().string(), name, what,
+                               hint.empty() ? "; 'drift inspect' shows what there is" : hint));
 }
 
 NcRoleFinder::NcRoleFinder(const NcReader& file, const NcVariable& value)

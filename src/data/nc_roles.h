@@ -48,7 +48,7 @@ class NcRoleFinder {
 // The variable that holds the values: by name, path or standard_name; by preset; or the only one that can be. Throws UsageError.
 const NcVariable& find_value(const NcReader& file, const std::string& wanted, const PresetRow* preset);
 
-// Throws UsageError: no such variable, and the nearest name.
+// Throws UsageError: no such variable, and what may be meant.
 [[noreturn]] void fail_unknown(const NcReader& file, const std::string& name, const std::string& what);
 
 }  // namespace drift

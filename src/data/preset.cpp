@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "data/words.h"
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 #include "drift/read_observations.h"
 
 namespace drift {
@@ -96,7 +96,7 @@ const PresetRow* find_preset(const std::string& name, const NcReader& file) {
   if (name.empty()) return nullptr;
   std::vector<std::string_view> known = {"none"};
   for (const PresetRow& preset : table) known.push_back(preset.name);
-  throw UsageError(fmt::format("no preset is called \"{}\"; the nearest name is \"{}\"", name, nearest_name(name, known)));
+  throw UsageError(fmt::format("no preset is called '{}'{}", name, did_you_mean(name, known)));
 }
 
 std::vector<Preset> presets() {

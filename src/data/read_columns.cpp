@@ -1,15 +1,14 @@
 #include "drift/read_columns.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "data/csv_field.h"
 #include "data/csv_layout.h"
 #include "data/csv_rows.h"
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 
 namespace drift {
 namespace {
@@ -23,8 +22,7 @@ std::vector<std::size_t> places_of(const std::vector<std::string>& names, const 
     const auto found = std::find(layout.names.begin(), layout.names.end(), name);
     if (found == layout.names.end()) {
       const std::vector<std::string_view> known(layout.names.begin(), layout.names.end());
-      throw UsageError(fmt::format("{}: no column \"{}\"; the nearest name is \"{}\". Its columns are {}", path.string(), name,
-                                   nearest_name(name, known), fmt::join(layout.names, ", ")));
+      throw UsageError(fmt::format("{}: no column \"{}\"{}", path.string(), name, did_you_mean(name, known)));
     }
     places.push_back(static_cast<std::size_t>(found - layout.names.begin()));
   }

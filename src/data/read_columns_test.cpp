@@ -32,7 +32,7 @@ TEST(ReadColumns, NamesTheNearestColumnAndTheLine) {
     }
     return "accepted";
   };
-  EXPECT_THAT(why({"trueth"}), HasSubstr("the nearest name is \"truth\""));
+  EXPECT_THAT(why({"trueth"}), HasSubstr("did you mean 'truth'?"));
   EXPECT_THAT(why({"mean"}), HasSubstr("t.csv:3: \"two\" is not a number"));
 }
 

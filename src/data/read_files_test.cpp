@@ -200,7 +200,7 @@ TEST_F(Files, OfTextAreFilteredAsOthers) {
   const Reading reading = read_observations({file}, {.where = {"flag in 0,2"}, .valid = Range{-10, 10}});
   EXPECT_EQ(count_of(reading.report, "not flag in 0,2"), 2u);
   EXPECT_EQ(count_of(reading.report, "value outside the valid range"), 1u);
-  EXPECT_THAT(refusal({file}, {.where = {"flg in 0"}}), AllOf(HasSubstr("usage: "), HasSubstr("the nearest name is \"flag\"")));
+  EXPECT_THAT(refusal({file}, {.where = {"flg in 0"}}), AllOf(HasSubstr("usage: "), HasSubstr("did you mean 'flag'?")));
   EXPECT_THAT(refusal({file}, {.where = {"name < 3"}}),
               HasSubstr(":2: \"s3a\" in column \"name\" is not a number, which \"name < 3\" needs"));
   EXPECT_THAT(refusal({file}, {.where = {"flag in 17"}}), HasSubstr("none of 4 values of 'value' is left: not flag in 17 4"));

@@ -87,10 +87,9 @@ TEST_F(Plain, FileYieldsEachVariableByNamePathOrStandardName) {
     EXPECT_EQ(read_observations({path}, {.roles = {.value = name}}).observations.size(), 3u) << name;
   }
   EXPECT_EQ(read_observations({path}, {.roles = {.value = "flag"}}).observations.size(), 5u);
-  EXPECT_THAT(
-      refusal({path}, {.roles = {.value = "slaa"}}),
-      testing::AllOf(testing::StartsWith("usage: "), HasSubstr("no variable 'slaa'"), HasSubstr("nearest name is 'sla'")));
-  EXPECT_THAT(refusal({path}, {.roles = {.lat = "latt"}}), HasSubstr("nearest name is 'lat'"));
+  EXPECT_THAT(refusal({path}, {.roles = {.value = "slaa"}}),
+              testing::AllOf(testing::StartsWith("usage: "), HasSubstr("no variable 'slaa'"), HasSubstr("did you mean 'sla'?")));
+  EXPECT_THAT(refusal({path}, {.roles = {.lat = "latt"}}), HasSubstr("did you mean 'lat'?"));
   EXPECT_THAT(refusal({path}, {.roles = {.value = kNoRole}}), HasSubstr("values are needed"));
 }
 
@@ -115,7 +114,7 @@ TEST_F(Plain, ObservationsAreFilteredByAnyVariable) {
   EXPECT_THAT(left({"sla != 1.01"}), ElementsAre(3, 5));
   const Reading reading = read_observations({path}, {.where = {"flag in 0,1"}});
   EXPECT_EQ(count_of(reading.report, "not flag in 0,1"), 1u);
-  EXPECT_THAT(refusal({path}, {.where = {"flg in 0,1"}}), HasSubstr("nearest name is 'flag'"));
+  EXPECT_THAT(refusal({path}, {.where = {"flg in 0,1"}}), HasSubstr("did you mean 'flag'?"));
   EXPECT_THAT(refusal({path}, {.where = {"flag in worse"}}), HasSubstr("neither a number nor a meaning of the flag"));
   EXPECT_THAT(refusal({path}, {.where = {"flag is 1"}}), HasSubstr("usage: the condition \"flag is 1\""));
 }
@@ -177,7 +176,7 @@ TEST_F(Plain, FilesInTwoUnitsAreAnErrorThatQuotesBoth) {
 TEST_F(Plain, OptionsThatCannotBeAreRefused) {
   const std::string path = write("plain.nc", {});
   EXPECT_THAT(refusal({path}, {.preset = "cmems-l3-slaa"}),
-              HasSubstr("usage: no preset is called \"cmems-l3-slaa\"; the nearest name is \"cmems-l3-sla\""));
+              HasSubstr("usage: no preset is called 'cmems-l3-slaa'; did you mean 'cmems-l3-sla'?"));
   EXPECT_THAT(refusal({path}, {.track_gap_s = 0}), HasSubstr("usage: the option 'track_gap_s'"));
   EXPECT_THAT(refusal({path}, {.threads = -1}), HasSubstr("usage: the option 'threads'"));
   EXPECT_THAT(refusal({path}, {.roles = {.lon = "lon", .x = "lon"}}), HasSubstr("one or the other"));
@@ -259,7 +258,7 @@ TEST(ReadNetcdf, PlatformsComeFromNumbersTextOrAttributes) {
   EXPECT_THAT(read("vessel").platform_names, ElementsAre("Polarstern"));
   EXPECT_THAT(read(kNoRole).platform_names, IsEmpty());
   EXPECT_THAT(refusal({path}, {.roles = {.value = "ssh", .platform = "chars"}}), HasSubstr("platform missing 3"));
-  EXPECT_THAT(refusal({path}, {.roles = {.value = "ssh", .platform = "nam"}}), HasSubstr("nearest name is 'name'"));
+  EXPECT_THAT(refusal({path}, {.roles = {.value = "ssh", .platform = "nam"}}), HasSubstr("did you mean 'name'?"));
 }
 
 TEST(ReadNetcdf, PlatformsOfTextAreKnownByTheirName) {

@@ -239,7 +239,7 @@ TEST(DomainJson, IsReadStrictly) {
     text.replace(text.find(from), from.size(), to);
     return message_of<Error>([&] { domain_from_json(text); });
   };
-  EXPECT_THAT(why("\"scale\"", "\"scales\""), HasSubstr("unknown key \"scales\": did you mean \"scale\"?"));
+  EXPECT_THAT(why("\"scale\"", "\"scales\""), HasSubstr("unknown key \"scales\"; did you mean 'scale'?"));
   EXPECT_THAT(why("\"unit\":\"km\",", ""), HasSubstr("key \"unit\" is missing"));
   EXPECT_THAT(why("\"scale\":1.0", "\"scale\":\"1\""), HasSubstr("\"scale\" must be a number but is \"1\""));
   EXPECT_THAT(why("\"scale\":1.0", "\"scale\":0"), HasSubstr("scale must be positive but is 0"));

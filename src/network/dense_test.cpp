@@ -95,7 +95,7 @@ TEST(DenseSpec, IsReadStrictly) {
         try {
           network_spec_from_json(text);
         } catch (const Error& error) {
-          EXPECT_STREQ(error.what(), "network spec: unknown key \"dense.widht\": did you mean \"dense.width\"?");
+          EXPECT_STREQ(error.what(), "network spec: unknown key \"dense.widht\"; did you mean 'width'?");
           throw;
         }
       },

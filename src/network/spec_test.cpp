@@ -202,11 +202,11 @@ TEST(SpecJson, DoesNotWriteWhatCouldNotBeReadBack) {
 TEST(SpecJson, NamesTheNearestKeyForAnUnknownOne) {
   const std::string good = to_json(plane_and_time());
   EXPECT_EQ(json_refusal(replaced(good, "\"features\"", "\"featurs\"")),
-            "network spec: unknown key \"featurs\": did you mean \"features\"?");
+            "network spec: unknown key \"featurs\"; did you mean 'features'?");
   EXPECT_EQ(json_refusal(replaced(good, "\"hidden_lengthscale\"", "\"hiden_lenghtscale\"")),
-            "network spec: unknown key \"spatial.hiden_lenghtscale\": did you mean \"spatial.hidden_lengthscale\"?");
+            "network spec: unknown key \"spatial.hiden_lenghtscale\"; did you mean 'hidden_lengthscale'?");
   EXPECT_EQ(json_refusal(replaced(good, "\"nu\"", "\"mu\"")),
-            "network spec: unknown key \"spatial.covariance.mu\": did you mean \"spatial.covariance.nu\"?");
+            "network spec: unknown key \"spatial.covariance.mu\"; did you mean 'nu'?");
 }
 
 TEST(SpecJson, SaysWhatIsWrongWithAValue) {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 #include "output/gmt.h"
 #include "output/plot_figure.h"
 #include "output/plot_source.h"
@@ -51,8 +51,8 @@ void check_colours(const GmtSession& gmt, const PlotScale& scale) {
   const std::vector<std::string> known = colour_maps(gmt);
   if (known.empty() || std::binary_search(known.begin(), known.end(), scale.colours)) return;
   const std::vector<std::string_view> names(known.begin(), known.end());
-  throw UsageError(fmt::format("GMT has no colours '{}'; did you mean '{}'? ('_r' at the end turns them round)", scale.colours,
-                               nearest_name(scale.colours, names)));
+  throw UsageError(fmt::format("GMT has no colours '{}'{} ('_r' at the end turns them round)", scale.colours,
+                               did_you_mean(scale.colours, names)));
 }
 
 PlotPanel mean_panel(const GmtSession& gmt, const PlotSource& source, const PlotRaster& raster, const PlotOptions& options) {

@@ -12,8 +12,8 @@
 #include "data/nc_grid_mapping.h"
 #include "data/words.h"
 #include "drift/calendar.h"
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 #include "netcdf/cf_time.h"
 #include "netcdf/netcdf_reader.h"
 
@@ -156,8 +156,7 @@ const NcVariable& choose_variable(const NcReader& file, const std::string& wante
     std::vector<std::string_view> names;
     names.reserve(fields.size());
     for (const NcVariable* field : fields) names.push_back(field->name);
-    throw UsageError(fmt::format("{}: no variable '{}' on a grid; did you mean '{}'? It has {}", file.path().string(), wanted,
-                                 nearest_name(wanted, names), names_of(fields)));
+    throw UsageError(fmt::format("{}: no variable '{}' on a grid{}", file.path().string(), wanted, did_you_mean(wanted, names)));
   }
   for (const NcVariable* field : fields) {
     if (file.text(*field, "ancillary_variables") && uncertainty_of(file, *field) != nullptr) return *field;

@@ -4,6 +4,7 @@
 
 #include "baselines/method_settings.h"
 #include "drift/compare.h"
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
 #include "run/drift_interpolator.h"
 #include "run/residual_interpolator.h"
@@ -34,7 +35,8 @@ std::unique_ptr<Interpolator> make_compared_method(const std::string& text, cons
     if (name == "drift+nngp") return std::make_unique<ResidualInterpolator>(MethodSettings(method, rest), plan, reading);
     return make_interpolator(text, plan.domain);
   }
-  throw UsageError(fmt::format("there is no method '{}'{} (methods: {})", name, suggestion(name, names), fmt::join(names, ", ")));
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  throw UsageError(fmt::format("there is no method '{}'{}", name, did_you_mean(name, known)));
 }
 
 const std::vector<CompareMeasure>& compare_measures() {

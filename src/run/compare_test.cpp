@@ -272,8 +272,8 @@ TEST(PlanCompare, ChoosesMethodsAndRefusesWhatCannotBe) {
     }
     return "accepted";
   };
-  EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drfit"}; }), HasSubstr("did you mean drift?"));
-  EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drift:epoch=2"}; }), HasSubstr("did you mean epochs?"));
+  EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drfit"}; }), HasSubstr("did you mean 'drift'?"));
+  EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drift:epoch=2"}; }), HasSubstr("did you mean 'epochs'?"));
   EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drift:members=0"}; }), HasSubstr("from 1 to 1000"));
   EXPECT_THAT(refusal([](auto& s) { s.split.method = "none"; }), HasSubstr("hold some out"));
   EXPECT_THAT(refusal([](auto& s) { s.uncertainty.noise = "sigma"; }), HasSubstr("no sigma"));

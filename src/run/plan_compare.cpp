@@ -10,9 +10,9 @@
 #include "core/fingerprint.h"
 #include "drift/calendar.h"
 #include "drift/compare.h"
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
 #include "drift/field.h"
-#include "drift/nearest_name.h"
 #include "drift/predict.h"
 #include "run/networks.h"
 #include "run/setting_list.h"
@@ -57,8 +57,8 @@ NamedTruth open_truth(const std::string& text) {
     return synthetic_truth({.seed = seed});
   }
   if (text.find_first_of("./") == std::string::npos) {
-    throw UsageError(fmt::format("truth '{}': there is no such file; did you mean '{}'?", text,
-                                 nearest_name(text, std::array<std::string_view, 2>{"geoid", "synthetic"})));
+    throw UsageError(fmt::format("truth '{}': there is no such file{}", text,
+                                 did_you_mean(text, std::array<std::string_view, 2>{"geoid", "synthetic"})));
   }
   const bool variable = colon != std::string::npos && !std::filesystem::exists(text);
   return variable ? truth_from_file(name, rest) : truth_from_file(text);

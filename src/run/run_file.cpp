@@ -9,8 +9,8 @@
 #include <iterator>
 #include <type_traits>
 
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 #include "run/setting_list.h"
 
 namespace drift {
@@ -92,7 +92,7 @@ class RunFile {
   }
   [[noreturn]] void fail_unknown(const toml::node& node, const char* what, std::string_view name,
                                  const std::vector<std::string_view>& known) const {
-    fail(node, fmt::format("unknown {} '{}'; did you mean '{}'?", what, name, nearest_name(name, known)));
+    fail(node, fmt::format("unknown {} '{}'{}", what, name, did_you_mean(name, known)));
   }
   [[noreturn]] void fail_type(const toml::node& node, const char* key, const char* wanted) const {
     fail(node, fmt::format("{} must be {} but is {}", key, wanted, what_it_is(node)));

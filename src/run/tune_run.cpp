@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 #include "run/tune_trials.h"
 
 namespace drift {
@@ -73,8 +73,7 @@ SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std:
       std::vector<std::string_view> all;
       all.reserve(known.size());
       for (const Setting& setting : known) all.emplace_back(setting.name);
-      throw UsageError(
-          fmt::format("tune: '{}' is no setting that can be searched; did you mean '{}'?", name, nearest_name(name, all)));
+      throw UsageError(fmt::format("tune: '{}' is no setting that can be searched{}", name, did_you_mean(name, all)));
     }
     if (name == "time_lengthscale_days" && !time)
       throw UsageError("tune: the field does not vary in time, so it has no time_lengthscale_days");

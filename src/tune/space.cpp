@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "drift/did_you_mean.h"
 #include "drift/error.h"
-#include "drift/nearest_name.h"
 
 namespace drift {
 namespace {
@@ -114,7 +114,7 @@ double value_of(const SearchSpace& space, const Point& point, std::string_view n
     if (space[i].name == name) return point.at(i);
     names.emplace_back(space[i].name);
   }
-  throw UsageError(fmt::format("the search has no setting \"{}\": did you mean \"{}\"?", name, nearest_name(name, names)));
+  throw UsageError(fmt::format("the search has no setting '{}'{}", name, did_you_mean(name, names)));
 }
 
 std::string describe(const SearchSpace& space, const Point& point) {

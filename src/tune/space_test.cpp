@@ -91,7 +91,7 @@ TEST(Space, ValuesAreFoundByNameAndTheNearestNameIsOffered) {
     value_of(space, point, "widht");
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("did you mean \"width\""));
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'width'"));
   }
 }
 

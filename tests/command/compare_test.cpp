@@ -145,8 +145,8 @@ TEST(Compare, RefusesWhatCannotBe) {
     EXPECT_EQ(run.status, 2) << more << run.out;
     return run.err;
   };
-  EXPECT_TRUE(contains(refusal("--method dirft"), "did you mean drift?"));
-  EXPECT_TRUE(contains(refusal("--method mlp:widht=3"), "did you mean width?"));
+  EXPECT_TRUE(contains(refusal("--method dirft"), "did you mean 'drift'?"));
+  EXPECT_TRUE(contains(refusal("--method mlp:widht=3"), "did you mean 'width'?"));
   EXPECT_TRUE(contains(refusal("--method mlp:width=-3"), "width"));
   EXPECT_TRUE(contains(refusal("--method drift --seeds 0"), "--seeds 0"));
   EXPECT_TRUE(contains(refusal("--method drift --truth geiod"), "did you mean 'geoid'?"));

@@ -1,4 +1,7 @@
-#include "drift/nearest_name.h"
+#include "drift/did_you_mean.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -27,18 +30,33 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return cost[b.size()];
 }
 
+// Of an option: "--out" has three letters.
+std::string_view letters(std::string_view name) { return name.substr(std::min(name.find_first_not_of('-'), name.size())); }
+
+bool contains(std::string_view whole, std::string_view part) {
+  constexpr std::size_t kTelling = 3;  // letters
+  return part.size() >= kTelling && whole.find(part) != std::string_view::npos;
+}
+
+// As far as a slip of the hand leads: one letter in three.
+bool is_near(std::string_view a, std::string_view b, std::size_t distance) {
+  return distance <= (letters(a).size() + 2) / 3 || contains(letters(a), letters(b)) || contains(letters(b), letters(a));
+}
+
 }  // namespace
 
-std::string_view nearest_name(std::string_view name, std::span<const std::string_view> known) {
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
   std::string_view nearest;
   std::size_t least = std::numeric_limits<std::size_t>::max();
   for (const std::string_view candidate : known) {
     const std::size_t distance = edit_distance(name, candidate);
-    if (distance >= least) continue;
+    if (distance >= least || !is_near(name, candidate, distance)) continue;
     least = distance;
     nearest = candidate;
   }
-  return nearest;
+  if (!nearest.empty()) return fmt::format("; did you mean '{}'?", nearest);
+  constexpr std::size_t kMostShown = 20;
+  return known.empty() || known.size() > kMostShown ? "" : fmt::format("; known are {}", fmt::join(known, ", "));
 }
 
 }  // namespace drift
