@@ -33,9 +33,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 // Of an option: "--out" has three letters.
 std::string_view letters(std::string_view name) { return name.substr(std::min(name.find_first_not_of('-'), name.size())); }
 
+// From the beginning of one of its words on.
 bool contains(std::string_view whole, std::string_view part) {
   constexpr std::size_t kTelling = 3;  // letters
-  return part.size() >= kTelling && whole.find(part) != std::string_view::npos;
+  const std::size_t at = whole.find(part);
+  return part.size() >= kTelling && at != std::string_view::npos && (at == 0 || whole[at - 1] == '-' || whole[at - 1] == '_');
 }
 
 // As far as a slip of the hand leads: one letter in three.

@@ -35,12 +35,13 @@ TEST(DidYouMean, TakesTheFirstOfATie) {
 TEST(DidYouMean, FindsANameThatIsPartOfTheOther) {
   EXPECT_EQ(did_you_mean("epochs-of-training", kKnown), meant("epochs"));
   EXPECT_EQ(did_you_mean("muon", kKnown), meant("muon_rate"));
+  EXPECT_EQ(did_you_mean("local-experts", std::array<std::string_view, 2>{"exact", "experts"}), meant("experts"));
 }
 
 TEST(DidYouMean, NamesWhatThereIsWhereNothingIsNear) {
   EXPECT_EQ(did_you_mean("colour", kKnown), "; known are batch, epochs, rate, muon_rate, beta");
   EXPECT_EQ(did_you_mean("oi", std::array<std::string_view, 2>{"dgp", "svgp"}), "; known are dgp, svgp");
-  EXPECT_EQ(did_you_mean("--out", std::array<std::string_view, 2>{"--lat", "--folder"}), "; known are --lat, --folder");
+  EXPECT_EQ(did_you_mean("--out", std::array<std::string_view, 2>{"--lat", "--dropout"}), "; known are --lat, --dropout");
 }
 
 TEST(DidYouMean, IsEmptyWhenNothingIsKnownOrTooMuchToRead) {
