@@ -1,13 +1,16 @@
 #include "interrupt.h"
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 
 namespace {
 
-volatile std::sig_atomic_t signal_came = 0;  // all that a signal handler may touch
+// A handler may touch lock-free atomics and little else.
+std::atomic<bool> signal_came = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
 
-void on_signal(int) { signal_came = 1; }
+void on_signal(int) { signal_came = true; }
 
 void set_handler(void (*handler)(int)) {
   struct sigaction action = {}, before = {};
@@ -23,11 +26,11 @@ void set_handler(void (*handler)(int)) {
 }  // namespace
 
 Interrupt::Interrupt() {
-  signal_came = 0;
+  signal_came = false;
   set_handler(on_signal);
   watch_ = std::jthread([this](const std::stop_token& done) {
     while (!done.stop_requested()) {
-      if (signal_came != 0) source_.request_stop();
+      if (signal_came) source_.request_stop();
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   });

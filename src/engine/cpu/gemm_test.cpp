@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/time.h>
 
+#include <atomic>
 #include <cmath>
 #include <csignal>
 #include <vector>
@@ -59,13 +60,13 @@ void expect_matches_plain_loop(double tolerance) {
 TEST(Gemm, InFloatMatchesThePlainLoop) { expect_matches_plain_loop<float>(2e-6); }  // 19 terms of size one, 6e-8 each
 TEST(Gemm, InDoubleMatchesThePlainLoop) { expect_matches_plain_loop<double>(1e-13); }
 
-volatile std::sig_atomic_t signals_taken = 0;
+std::atomic<int> signals_taken = 0;
 
 // A signal that a program handles, such as ctrl-C or a profiler's, must leave the product, and the heap, as they are. Where the
 // product's code lends its stack register to other uses, glibc finds a broken heap within this test and ends it.
 TEST(Gemm, BearsSignalsInItsMidst) {
   struct sigaction count = {}, before = {};
-  count.sa_handler = [](int) { signals_taken = signals_taken + 1; };
+  count.sa_handler = [](int) { ++signals_taken; };
   count.sa_flags = SA_RESTART;
   ASSERT_EQ(sigaction(SIGALRM, &count, &before), 0);
   const itimerval often{.it_interval = {0, 100}, .it_value = {0, 100}}, never{};
