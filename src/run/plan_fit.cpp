@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kFewest = 100;       // observations of which a field may be made
 constexpr std::size_t kFewestTracks = 20;  // by which a split means anything
 constexpr std::size_t kMembers = 10;       // the spread of ten needs no correction, that of five does (docs/design.md)
-constexpr double kWork = 24e6;             // member-observations that a fit sees: ten minutes on two cores
+constexpr double kWork = 24e6;             // member-observations that a fit sees: 6 to 10 minutes on two cores
 constexpr double kMostEpochs = 60.0;
 constexpr double kSteps = 3000.0;   // as many as small data need to be learnt
 constexpr double kMostNoise = 0.7;  // of the values' sd: beyond, hardly anything would be learnt
