@@ -57,7 +57,7 @@ std::string did_you_mean(std::string_view name, std::span<const std::string_view
     nearest = candidate;
   }
   if (!nearest.empty()) return fmt::format("; did you mean '{}'?", nearest);
-  constexpr std::size_t kMostShown = 20;
+  constexpr std::size_t kMostShown = 60;
   return known.empty() || known.size() > kMostShown ? "" : fmt::format("; known are {}", fmt::join(known, ", "));
 }
 
