@@ -10,25 +10,6 @@ namespace {
 
 constexpr double kRounded = 1e-5;  // everything is in float32
 
-std::vector<float> normals(std::size_t count, std::uint64_t seed) {
-  RandomStream stream({.seed = seed});
-  std::vector<float> all(count);
-  for (float& x : all) x = static_cast<float>(stream.normal());
-  return all;
-}
-
-template <class T>
-DeviceArray<T> on_device(const std::vector<T>& from, const Stream& stream) {
-  DeviceArray<T> array(from.size());
-  array.upload(from, stream);
-  return array;
-}
-std::vector<float> to_host(const DeviceArray<float>& from, const Stream& stream) {
-  std::vector<float> to(from.size());
-  from.download(to.data(), to.size(), 0, stream);
-  return to;
-}
-
 constexpr int kMembers = 3, kFeatures = 130, kTiles = 3;
 constexpr std::size_t kPadded = kTiles * kFusedTile, kMatrix = kFeatures * kWidth;
 

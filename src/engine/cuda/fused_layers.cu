@@ -29,6 +29,9 @@ constexpr int kBackwardStages = 3, kBackwardStageBytes = 2 * kTileBytes;
 constexpr int kForwardShared = shared_bytes(kForwardStages * kForwardStageBytes);
 constexpr int kBackwardShared = shared_bytes(kBackwardStages * kBackwardStageBytes);
 static_assert(kForwardStageBytes % kAlignment == 0);
+// Where a folded layer's stage has room: q takes the bottleneck's place and leaves most of it.
+constexpr int kUnusedByFolded = kTileBytes + kFusedTile * 4;
+static_assert(kUnusedByFolded + kConsumers * 8 <= 2 * kTileBytes);
 
 #ifdef DRIFT_WGMMA
 
@@ -166,7 +169,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
       touch(phase);
       for (int n = 0; n < count; ++n) {
         const int i = fill + n;
-        const unsigned char* stage = memory + i % kForwardStages * kForwardStageBytes;
+        unsigned char* stage = memory + i % kForwardStages * kForwardStageBytes;
         const float* coefficients = reinterpret_cast<const float*>(stage + 2 * kTileBytes) + lane % 4 * 2;
         uint4* phases = F::kKeep ? f.phases + kept + n * 512 : nullptr;
         const bool more = n + 1 < count;
@@ -176,6 +179,9 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
             const float2 two = *reinterpret_cast<const float2*>(q + n8 * 8);
             sum[half] = fmaf(f0, two.x, fmaf(f1, two.y, sum[half]));
           });
+          // Stored, and never read: an arrival overtakes reads that are under way, and behind the other group's loads one took so
+          // long that the next fill came before it. A store of what came of all of them has to wait for them.
+          reinterpret_cast<float2*>(stage + kUnusedByFolded)[threadIdx.x] = {sum[0], sum[1]};
           ring.release(i);
           if (!more) break;
           fetch_added(n + 1);

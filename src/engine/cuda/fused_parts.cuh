@@ -246,8 +246,9 @@ struct Ring {
     if (i >= kStages) barrier_wait(empty + i % kStages, (i / kStages - 1) & 1);
   }
   __device__ void wait_full(int i) const { barrier_wait(full + i % kStages, (i / kStages) & 1); }
-  // Consumers: a thread has done with it. One lane could arrive for its warp after __syncwarp(), but racecheck would not see the
-  // other lanes' reads.
+  // Consumers: a thread has done with it. What it has read of the stage itself must have reached it, as it has where products of
+  // it were waited for: an arrival does not wait for reads under way. One lane could arrive for its warp after __syncwarp(), but
+  // racecheck would not see the other lanes' reads.
   __device__ void release(int i) const { barrier_arrive(empty + i % kStages); }
 };
 

@@ -98,7 +98,25 @@ TEST(Fused, PredictsAsTheCpuDoes) {
   }
 }
 
-// What the test above can tell apart: the same network but for the poles of one layer.
+// Points in plenty, so that blocks of threads take several pairs of row blocks, and the host several blocks of points.
+TEST(Fused, PredictsTheSameBitsEveryTime) {
+  DRIFT_NEEDS_GPU();
+  for (const Case& a_case : {wide(1000, 2, 1, Frequencies::structured), wide_on_sphere(1000, 3, 0.05, Frequencies::structured)}) {
+    const Observations points(a_case.spec, 40000);
+    const Ensemble ensemble = drawn(a_case);
+    const auto predicted = [&] {
+      std::vector<float> out(points.count() * 3);
+      gpu(Precision::tf32)
+          ->predict(ensemble, points.set(false).coordinates,
+                    {.mean = {}, .variance = {}, .members = {out.data(), points.count(), 3}});
+      return out;
+    };
+    const std::vector<float> first = predicted();
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(predicted(), first) << a_case.name;
+  }
+}
+
+// What PredictsAsTheCpuDoes can tell apart: the same network but for the poles of one layer.
 TEST(Fused, PredictionsDependOnEveryLayersSphericalFeatures) {
   DRIFT_NEEDS_GPU();
   const Case a_case = cases_on_sphere()[1];

@@ -14,6 +14,25 @@ namespace drift::cuda {
 inline constexpr double kRoundedFactors = 1e-3;  // both factors have 11 bits
 inline constexpr std::size_t kWidth = kFusedWidth;
 
+inline std::vector<float> normals(std::size_t count, std::uint64_t seed) {
+  RandomStream stream({.seed = seed});
+  std::vector<float> all(count);
+  for (float& x : all) x = static_cast<float>(stream.normal());
+  return all;
+}
+
+template <class T>
+DeviceArray<T> on_device(const std::vector<T>& from, const Stream& stream) {
+  DeviceArray<T> array(from.size());
+  array.upload(from, stream);
+  return array;
+}
+inline std::vector<float> to_host(const DeviceArray<float>& from, const Stream& stream) {
+  std::vector<float> to(from.size());
+  from.download(to.data(), to.size(), 0, stream);
+  return to;
+}
+
 enum class Kept { phases, halves, both };
 
 inline std::size_t size(int count) { return static_cast<std::size_t>(count); }
