@@ -14,8 +14,8 @@
 #include "commands.h"
 #include "drift/engine.h"
 #include "drift/error.h"
+#include "drift/grouped.h"
 #include "number_checks.h"
-#include "progress.h"
 
 namespace {
 
@@ -176,9 +176,9 @@ void bench_train(BenchOptions options) {
   json["step_ms"] = step_ms;
   if (m.steps) json.update({{"copies_s", m.steps->copies_s}, {"steps_timed", m.steps->steps}, {"pairs", m.steps->pairs}});
   std::string text = fmt::format("{}, batch {}, {} recipe, {} observations\n", network_text(options, spec), options.batch,
-                                 options.recipe, grouped(static_cast<double>(options.observations)));
-  text +=
-      fmt::format("  {} observations trained a second, all members together; {:.3g} ms a step\n", grouped(m.rows_per_s), step_ms);
+                                 options.recipe, drift::grouped(static_cast<double>(options.observations)));
+  text += fmt::format("  {} observations trained a second, all members together; {:.3g} ms a step\n",
+                      drift::grouped(m.rows_per_s), step_ms);
   if (m.steps) {
     text += fmt::format("  not in it: {:.3g} s a call for copies of weights and observations to the GPU and back\n",
                         m.steps->copies_s);
@@ -210,8 +210,8 @@ void bench_predict(BenchOptions options) {
                                  {"flops_per_member_point", drift::prediction_flops(spec)}};
   json.update(common_json(options, m, engine->name()));
   std::string text =
-      fmt::format("{}, {} points at a time\n", network_text(options, spec), grouped(static_cast<double>(options.batch)));
-  text += fmt::format("  {} points predicted a second by the whole ensemble\n", grouped(points)) + common_text(options, m);
+      fmt::format("{}, {} points at a time\n", network_text(options, spec), drift::grouped(static_cast<double>(options.batch)));
+  text += fmt::format("  {} points predicted a second by the whole ensemble\n", drift::grouped(points)) + common_text(options, m);
   add_first_layers(*engine, options, spec, json, text);
   print_report(options, json, text);
 }

@@ -12,11 +12,13 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench_parts.h"
 #include "drift/bench.h"
 #include "drift/domain.h"
+#include "drift/grouped.h"
 #include "drift/interpolator.h"
 #include "drift/simulate.h"
 #include "drift/truth.h"
@@ -60,7 +62,8 @@ class Tracks {
     domain = drift::fit_domain(drift::choose_domain(seen), seen);
     size = seen.size();
     coordinates_.resize(3 * size);
-    drift::engine_rows(domain, seen.lon_deg, seen.lat_deg, seen.time_days, MatrixView<float>(coordinates_.data(), size, 3));
+    drift::engine_rows(domain, seen.lon_deg, seen.lat_deg, seen.time_days,
+                       drift::MatrixView<float>(coordinates_.data(), size, 3));
     for (const double value : seen.value) values_.push_back(static_cast<float>(domain.value.to_engine(value)));
   }
 
@@ -69,7 +72,7 @@ class Tracks {
             .space = drift::Space::plane,
             .space_coordinates = 2};
   }
-  MatrixView<const float> coordinates() const { return {coordinates_.data(), size, 3}; }
+  drift::MatrixView<const float> coordinates() const { return {coordinates_.data(), size, 3}; }
 
   drift::Domain domain;
   std::size_t size = 0;
@@ -80,7 +83,7 @@ class Tracks {
 
 class Baselines {
  public:
-  explicit Baselines(const BaselineOptions& options) : options_(options) {
+  explicit Baselines(BaselineOptions options) : options_(std::move(options)) {
     if (options_.threads == 0) options_.threads = drift::default_threads();
   }
 
@@ -130,7 +133,7 @@ class Baselines {
   // Points between the tracks: the middle of two observations far from each other in the list.
   static std::vector<float> between(const Tracks& tracks, std::size_t count) {
     std::vector<float> points(3 * count);
-    const MatrixView<const float> all = tracks.coordinates();
+    const drift::MatrixView<const float> all = tracks.coordinates();
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t a = (i * 7919) % all.rows, b = (i * 104729 + 12345) % all.rows;
       for (std::size_t c = 0; c < 3; ++c) points[3 * i + c] = 0.5f * (all(a, c) + all(b, c));
@@ -161,8 +164,8 @@ class Baselines {
                      {"points_per_core_s", static_cast<double>(options_.points) / prediction.core_s},
                      {"findings", found(one, tracks.domain)}};
     text_ += fmt::format("nngp, {} observations, {} neighbours: fitted in {:.1f} s ({:.1f} core-s), {} points/s\n",
-                         grouped(static_cast<double>(tracks.size)), options_.neighbours, one.times.wall_s, one.times.core_s,
-                         grouped(rate));
+                         drift::grouped(static_cast<double>(tracks.size)), options_.neighbours, one.times.wall_s,
+                         one.times.core_s, drift::grouped(rate));
   }
 
   // Places of a square lattice over the tracks' round region, so that about as many hold observations as were asked for. Within
@@ -239,7 +242,7 @@ class Baselines {
                      {"gemm_gflops", product},
                      {"fraction_of_gemm", m.gflops / product}};
       text_ += fmt::format("{}, {} layers of {}: {} observations trained a second, {:.0f} % of the product's speed\n", name,
-                           dense.layers, dense.width, grouped(m.rows_per_s), 100.0 * m.gflops / product);
+                           dense.layers, dense.width, drift::grouped(m.rows_per_s), 100.0 * m.gflops / product);
     }
   }
 

@@ -14,8 +14,6 @@
 
 // What the benches share: how a rate is measured beside the machine's own.
 
-using drift::MatrixView;
-
 struct Measurement {
   double rows_per_s;  // observations or points, times members
   double gflops;
@@ -38,8 +36,8 @@ struct RandomData {
   std::vector<float> coordinates, values;
 
   RandomData(const drift::NetworkSpec& spec, std::size_t count);
-  MatrixView<const float> coordinate_view() const { return {coordinates.data(), rows, columns}; }
-  MatrixView<const float> value_view() const { return {values.data(), rows, 1}; }
+  drift::MatrixView<const float> coordinate_view() const { return {coordinates.data(), rows, columns}; }
+  drift::MatrixView<const float> value_view() const { return {values.data(), rows, 1}; }
 };
 
 // Calls work(amount) with amounts that take about half a second each until `seconds` have passed, and adds up both.

@@ -16,6 +16,7 @@
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/fit.h"
+#include "drift/grouped.h"
 #include "drift/plot.h"
 #include "drift/predict.h"
 #include "drift/simulate.h"
@@ -106,7 +107,7 @@ class Demo {
     drift::write_track_file(file("observations.nc"), observations, {"field", "Made-up field", "", "1"},
                             {.attributes = {{"title", "Simulated observations of a made-up field"}}});
     say(fmt::format("Simulated {} observations: nine days of Sentinel-3A, Sentinel-3B and CryoSat-2 over the Arctic.",
-                    grouped(static_cast<double>(observations.size()))));
+                    drift::grouped(static_cast<double>(observations.size()))));
   }
 
   void fit() {
@@ -124,15 +125,16 @@ class Demo {
     control.progress = [&](const drift::Progress& progress) {
       if (!line) return;
       const double done = static_cast<double>(progress.step);
-      line->update(done, static_cast<double>(progress.steps),
-                   fmt::format("{} observations/s, loss {:.4f}", grouped(done * batch / line->elapsed_s()), progress.loss));
+      line->update(
+          done, static_cast<double>(progress.steps),
+          fmt::format("{} observations/s, loss {:.4f}", drift::grouped(done * batch / line->elapsed_s()), progress.loss));
     };
     result_ = drift::fit(plan_, reading, control);
     line.reset();
     drift::save_field_model(file("model.safetensors"), result_.model);
     const double seen =
         static_cast<double>(plan_.split.training.size()) * plan_.recipe.epochs * static_cast<double>(plan_.members);
-    say(fmt::format("Trained in {:.1f} s ({} observations/s).", result_.train_s, grouped(seen / result_.train_s)));
+    say(fmt::format("Trained in {:.1f} s ({} observations/s).", result_.train_s, drift::grouped(seen / result_.train_s)));
   }
 
   void predict() {

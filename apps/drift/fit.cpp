@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "drift/bench.h"
 #include "drift/error.h"
+#include "drift/grouped.h"
 #include "interrupt.h"
 #include "output_path.h"
 #include "progress.h"
@@ -27,7 +28,7 @@ struct FitOptions {
 };
 
 drift::RunSettings settle(const FitOptions& options, const RunOptions& flags) {
-  const drift::RunSettings settings = flags.settings(options.inputs);
+  drift::RunSettings settings = flags.settings(options.inputs);
   const bool run_file = is_run_file(options.inputs);
   if (settings.data.files.empty()) {
     throw drift::UsageError(
@@ -100,9 +101,9 @@ class Fit {
       if (!line) return;
       const double step = static_cast<double>(progress.step);
       if (first_step < 0.0) first_step = step;
-      line->update(
-          step, static_cast<double>(progress.steps),
-          fmt::format("{} observations/s, loss {:.4f}", grouped((step - first_step) * batch / line->elapsed_s()), progress.loss));
+      line->update(step, static_cast<double>(progress.steps),
+                   fmt::format("{} observations/s, loss {:.4f}", drift::grouped((step - first_step) * batch / line->elapsed_s()),
+                               progress.loss));
     };
     drift::FitResult result = drift::fit(plan, reading, control);
     if (!result.finished) {
@@ -144,7 +145,7 @@ class Fit {
     if (result.held_out) {
       say(fmt::format("\nHeld-out observations{}:\n{}",
                       result.calibrated_on > 0 ? fmt::format(" (besides {} that settled noise and spread)",
-                                                             grouped(static_cast<double>(result.calibrated_on)))
+                                                             drift::grouped(static_cast<double>(result.calibrated_on)))
                                                : "",
                       scores_text(*result.held_out, info.value.unit)));
     }

@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "drift/calendar.h"
+#include "drift/grouped.h"
 #include "drift/summary.h"
-#include "progress.h"
 #include "run_options.h"
 
 namespace {
@@ -17,7 +18,7 @@ struct InspectOptions {
   bool json = false;
 };
 
-std::string count_text(std::size_t count) { return grouped(static_cast<double>(count)); }
+std::string count_text(std::size_t count) { return drift::grouped(static_cast<double>(count)); }
 
 const std::vector<std::pair<const char*, std::string drift::Roles::*>>& role_names() {
   static const std::vector<std::pair<const char*, std::string drift::Roles::*>> names = {
@@ -77,7 +78,8 @@ void print_values(const drift::Summary& summary) {
   for (const drift::Summary::Bin& bin : summary.histogram) most = std::max(most, bin.count);
   for (const drift::Summary::Bin& bin : summary.histogram) {
     constexpr double kWidth = 50.0;
-    const auto length = static_cast<std::size_t>(kWidth * static_cast<double>(bin.count) / static_cast<double>(most) + 0.5);
+    const auto length =
+        static_cast<std::size_t>(std::lround(kWidth * static_cast<double>(bin.count) / static_cast<double>(most)));
     fmt::print("  {:>10.4g} .. {:<10.4g} {:>12}  {}\n", bin.low, bin.high, count_text(bin.count), std::string(length, '#'));
   }
 }

@@ -13,9 +13,9 @@
 
 #include "commands.h"
 #include "drift/error.h"
+#include "drift/grouped.h"
 #include "drift/read_observations.h"
 #include "number_checks.h"
-#include "progress.h"
 
 namespace {
 
@@ -92,7 +92,7 @@ std::string to_text(const std::filesystem::path& picture, const drift::PlotRepor
   text += fmt::format(", {}", report.projection);
   if (report.limits[0] < report.limits[1]) text += fmt::format(", colours from {:g} to {:g}", report.limits[0], report.limits[1]);
   if (!report.sd_variable.empty()) text += fmt::format(", sd to {:g}", report.sd_limits[1]);
-  if (report.observations > 0) text += fmt::format(", {} observations", grouped(static_cast<double>(report.observations)));
+  if (report.observations > 0) text += fmt::format(", {} observations", drift::grouped(static_cast<double>(report.observations)));
   return text;
 }
 

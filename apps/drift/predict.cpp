@@ -14,6 +14,7 @@
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/field.h"
+#include "drift/grouped.h"
 #include "interrupt.h"
 #include "number_checks.h"
 #include "output_path.h"
@@ -130,7 +131,7 @@ class Predict {
     std::unique_ptr<ProgressLine> line;
     if (!options_.quiet) line = std::make_unique<ProgressLine>("Predicting");
     map.progress = [&](double done, double total) {
-      if (line) line->update(done, total, fmt::format("{} points/s", grouped(done / line->elapsed_s())));
+      if (line) line->update(done, total, fmt::format("{} points/s", drift::grouped(done / line->elapsed_s())));
     };
     const Interrupt interrupt;
     map.stop = interrupt.token();
@@ -149,7 +150,7 @@ class Predict {
     }
     say(fmt::format("{}  {} by {} points{}, {} of them filled, in {:.1f} s: {}", options_.out, map.grid.x.count, map.grid.y.count,
                     times_.size() > 1 ? fmt::format(" at {} times", times_.size()) : "",
-                    grouped(static_cast<double>(report.filled)), seconds, fmt::join(report.variables, ", ")));
+                    drift::grouped(static_cast<double>(report.filled)), seconds, fmt::join(report.variables, ", ")));
     say(fmt::format("Next: drift plot {}", options_.out));
   }
 
@@ -169,9 +170,10 @@ class Predict {
                  nlohmann::ordered_json({{"table", options_.out}, {"rows", report.rows}, {"missing", report.missing}}).dump(2));
       return;
     }
-    say(fmt::format(
-        "{}  {} rows{}", options_.out, grouped(static_cast<double>(report.rows)),
-        report.missing == 0 ? "" : fmt::format(", {} without a position or time", grouped(static_cast<double>(report.missing)))));
+    say(fmt::format("{}  {} rows{}", options_.out, drift::grouped(static_cast<double>(report.rows)),
+                    report.missing == 0
+                        ? ""
+                        : fmt::format(", {} without a position or time", drift::grouped(static_cast<double>(report.missing)))));
   }
 
   const PredictOptions& options_;

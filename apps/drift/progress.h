@@ -3,8 +3,6 @@
 #include <chrono>
 #include <string>
 
-#include "drift/grouped.h"
-
 // How far a long job has got, on stderr: one line that renews itself on a terminal, a plain line every ten seconds elsewhere.
 class ProgressLine {
  public:
@@ -30,5 +28,3 @@ class ProgressLine {
 
 // "0:07", "12:30", "3:05:00"
 std::string clock_text(double seconds);
-
-using drift::grouped;

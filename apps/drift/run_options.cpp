@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "progress.h"
+#include "drift/grouped.h"
 
 struct RunOptions::Given {
   std::string flag;
@@ -66,14 +66,14 @@ std::string reading_text(const drift::Reading& reading) {
   const drift::ReadReport& report = reading.report;
   const std::size_t kept = reading.observations.size();
   std::string text =
-      fmt::format("Read {} observations of {}{} from {} {} file{}", grouped(static_cast<double>(kept)),
+      fmt::format("Read {} observations of {}{} from {} {} file{}", drift::grouped(static_cast<double>(kept)),
                   report.value.name.empty() ? report.roles.value : report.value.name,
                   report.value.unit.empty() || report.value.unit == "1" ? "" : fmt::format(" ({})", report.value.unit),
                   report.files.size(), report.format, report.files.size() == 1 ? "" : "s");
-  if (report.tracks > 0) text += fmt::format(", {} tracks", grouped(static_cast<double>(report.tracks)));
+  if (report.tracks > 0) text += fmt::format(", {} tracks", drift::grouped(static_cast<double>(report.tracks)));
   text += ".";
   for (const drift::Rejected& rejected : report.rejected) {
-    text += fmt::format("\n  left out: {} ({})", grouped(static_cast<double>(rejected.count)), rejected.reason);
+    text += fmt::format("\n  left out: {} ({})", drift::grouped(static_cast<double>(rejected.count)), rejected.reason);
   }
   for (const std::string& warning : report.warnings) text += fmt::format("\n  warning: {}", warning);
   return text;

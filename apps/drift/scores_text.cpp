@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "progress.h"
+#include "drift/grouped.h"
 
 std::string scores_text(const drift::Scores& scores, const std::string& unit) {
   const std::string in_unit = unit.empty() || unit == "1" ? "" : " " + unit;
-  std::string text = fmt::format("  count    {}\n", grouped(static_cast<double>(scores.count)));
+  std::string text = fmt::format("  count    {}\n", drift::grouped(static_cast<double>(scores.count)));
   text += fmt::format("  RMSE     {:.4g}{}\n", scores.rmse, in_unit);
   text += fmt::format("  MAE      {:.4g}{}\n", scores.mae, in_unit);
   text += fmt::format("  bias     {:+.2g}{}\n", scores.bias, in_unit);

@@ -20,11 +20,11 @@
 #include "drift/calendar.h"
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
+#include "drift/grouped.h"
 #include "drift/track_file.h"
 #include "drift/truth.h"
 #include "number_checks.h"
 #include "output_path.h"
-#include "progress.h"
 
 namespace {
 
@@ -125,7 +125,7 @@ class Simulate {
   [[noreturn]] void fail_without_observations() const {
     if (report_.without_truth == 0) throw drift::UsageError("no platform flies over the --bbox in this time: no observations");
     throw drift::Error(fmt::format("the truth {} has a value at none of the {} positions: no observations", verb_.truth,
-                                   grouped(static_cast<double>(report_.without_truth))));
+                                   drift::grouped(static_cast<double>(report_.without_truth))));
   }
 
   std::string unit() const { return truth_.info.unit.empty() || truth_.info.unit == "1" ? "" : " " + truth_.info.unit; }
@@ -138,8 +138,8 @@ class Simulate {
   std::string noise_text() const {
     std::string text = fmt::format("noise of {:g}{}", verb_.noise_sd, unit());
     if (verb_.outlier_share > 0.0) {
-      text +=
-          fmt::format(", {} outliers of {:g}{} more", grouped(static_cast<double>(report_.outliers)), verb_.outlier_sd, unit());
+      text += fmt::format(", {} outliers of {:g}{} more", drift::grouped(static_cast<double>(report_.outliers)), verb_.outlier_sd,
+                          unit());
     }
     return text;
   }
@@ -171,12 +171,13 @@ class Simulate {
   }
 
   void print_text() const {
-    fmt::print("{}  {} observations of {} on {} tracks of {}\n", verb_.out, grouped(static_cast<double>(observations_.size())),
-               truth_.info.name, grouped(static_cast<double>(tracks())), fmt::join(verb_.platforms, ", "));
+    fmt::print("{}  {} observations of {} on {} tracks of {}\n", verb_.out,
+               drift::grouped(static_cast<double>(observations_.size())), truth_.info.name,
+               drift::grouped(static_cast<double>(tracks())), fmt::join(verb_.platforms, ", "));
     fmt::print("  {} to {}, {:.3g} a second, {}\n", drift::iso_time(options_.start_days), drift::iso_time(end_days()),
                options_.rate_hz, noise_text());
     if (report_.without_truth > 0) {
-      fmt::print("  {} left out: the truth has no value there\n", grouped(static_cast<double>(report_.without_truth)));
+      fmt::print("  {} left out: the truth has no value there\n", drift::grouped(static_cast<double>(report_.without_truth)));
     }
     fmt::print("Next: drift fit {}\n", verb_.out);
   }

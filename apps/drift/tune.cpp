@@ -15,7 +15,6 @@
 #include "drift/tune_run.h"
 #include "interrupt.h"
 #include "output_path.h"
-#include "progress.h"
 #include "run_options.h"
 #include "tune_report.h"
 

@@ -111,7 +111,8 @@ std::vector<MethodOption> variational_options(const gp::SvgpSettings& fallback, 
   return out;
 }
 
-gp::SvgpSettings variational_settings(const MethodSettings& settings, gp::SvgpSettings out) {
+gp::SvgpSettings variational_settings(const MethodSettings& settings, const gp::SvgpSettings& fallback) {
+  gp::SvgpSettings out = fallback;
   out.inducing = settings.count("inducing", out.inducing, 1, 20000);
   if (settings.has("inducing")) out.inducing_share = 1.0;
   out.epochs = settings.number("epochs", out.epochs, 1e-6, 1000.0);

@@ -42,8 +42,8 @@ double mean_of_last_tenth(const TrainingState& state) {
 
 Recipe fitted_recipe(Recipe recipe, std::size_t observations, std::size_t least_steps) {
   recipe.batch = std::clamp<std::size_t>(observations, 1, recipe.batch);
-  const auto steps_per_epoch = static_cast<double>((std::max<std::size_t>(observations, 1) - 1) / recipe.batch + 1);
-  recipe.epochs = std::max(recipe.epochs, static_cast<double>(least_steps) / steps_per_epoch);
+  const std::size_t steps_per_epoch = (std::max<std::size_t>(observations, 1) - 1) / recipe.batch + 1;
+  recipe.epochs = std::max(recipe.epochs, static_cast<double>(least_steps) / static_cast<double>(steps_per_epoch));
   return recipe;
 }
 

@@ -33,6 +33,7 @@ struct RowSubset {
     data.training = {{coordinates.data(), rows.size(), x.cols}, {values.data(), rows.size(), 1}, weights};
     data.noise_sd = {};
   }
+  ~RowSubset() = default;
   RowSubset(const RowSubset&) = delete;
   RowSubset& operator=(const RowSubset&) = delete;
 };

@@ -73,9 +73,9 @@ class ProcessPass {
   using Slices = std::vector<std::unique_ptr<Slice>>;
 
   static std::vector<const Real*> gradients(const Slices& slices, std::size_t used);
-  void encode(const cpu::Network<Real>& network, const ProcessBatch<Real>& batch, std::size_t slice);
-  void decode(const cpu::Network<Real>& network, const ProcessBatch<Real>& batch, std::size_t slice, double total_weight);
-  void encode_back(const cpu::Network<Real>& network, const ProcessBatch<Real>& batch, std::size_t slice);
+  void encode(const cpu::Network<Real>& network, const ProcessBatch<Real>& batch, std::size_t index);
+  void decode(const cpu::Network<Real>& network, const ProcessBatch<Real>& batch, std::size_t index, double total_weight);
+  void encode_back(const cpu::Network<Real>& network, const ProcessBatch<Real>& batch, std::size_t index);
   std::vector<Real> mean_of_sums(const Slices& slices, std::size_t used, std::size_t rows) const;
 
   ScaleResolver encoder_, decoder_;

@@ -68,7 +68,7 @@ class Finder {
            (o_.platform.empty() || o_.platform[a] == o_.platform[b]);
   }
 
-  void compare(std::vector<std::uint64_t> keys, std::vector<std::size_t>& found) const {
+  void compare(const std::vector<std::uint64_t>& keys, std::vector<std::size_t>& found) const {
     std::vector<std::size_t> different;
     for (const std::uint64_t key : keys) {
       const std::size_t index = key & ((std::uint64_t{1} << index_bits_) - 1);

@@ -20,6 +20,7 @@ bool is_pattern(const std::string& text) { return text.find_first_of("*?[") != s
 
 std::vector<fs::path> matches(const std::string& pattern) {
   glob_t found = {};
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): patterns are looked up by one thread, before any reads
   const int status = ::glob(pattern.c_str(), 0, nullptr, &found);
   std::vector<fs::path> paths;
   for (std::size_t i = 0; status == 0 && i < found.gl_pathc; ++i) {

@@ -82,8 +82,8 @@ bool is_of_product(const NcReader& file, const PresetRow& preset) {
 }  // namespace
 
 const std::vector<PresetRow>& preset_table() {
-  static const std::vector<PresetRow> kTable = make_table();
-  return kTable;
+  static const std::vector<PresetRow> table = make_table();
+  return table;
 }
 
 const PresetRow* find_preset(const std::string& name, const NcReader& file) {

@@ -22,7 +22,7 @@ struct PresetRow {
   Names values;  // the first is the default
   Names lon, lat, time;
   Names track;                           // variables
-  std::string_view pass_attribute = "";  // of the file, where it is one pass; with cycle_number
+  std::string_view pass_attribute = {};  // of the file, where it is one pass; with cycle_number
   bool tai = false;                      // times are TAI unless the variable says UTC
 };
 

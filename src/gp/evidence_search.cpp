@@ -66,7 +66,7 @@ SearchBox search_box(const KernelSpec& spec, const GpData& data, const std::vect
   for (const double factor : {1.0, 0.2}) {  // of the lengthscales
     VectorXd start = box.centre;
     start.head(q).array() += std::log(factor);
-    box.starts.push_back(start.cwiseMax(box.low).cwiseMin(box.high));
+    box.starts.emplace_back(start.cwiseMax(box.low).cwiseMin(box.high));
   }
   return box;
 }

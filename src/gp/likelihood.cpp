@@ -26,6 +26,7 @@ Likelihood::Likelihood(const LikelihoodSpec& spec) : spec_(spec) {
   if (spec.kind == LikelihoodKind::gaussian) {
     log_constant_ = 0.5 * std::log(2.0 * kPi);
   } else if (spec.kind == LikelihoodKind::student) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): what threads share of it is the sign, which is not used
     log_constant_ = std::lgamma(spec.nu / 2.0) - std::lgamma((spec.nu + 1.0) / 2.0) + 0.5 * std::log(spec.nu * kPi);
     unit_variance_ = spec.nu / (spec.nu - 2.0);
   } else {

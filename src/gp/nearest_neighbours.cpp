@@ -34,8 +34,8 @@ struct RowsWithin {
 
   std::size_t size() const { return rows.size(); }
   bool full() const { return true; }
-  double worstDist() const { return square; }
-  bool addPoint(double distance_squared, Index row) {
+  double worstDist() const { return square; }          // NOLINT(readability-identifier-naming)
+  bool addPoint(double distance_squared, Index row) {  // NOLINT(readability-identifier-naming)
     if (distance_squared < square) rows.push_back(row);
     return true;  // go on
   }

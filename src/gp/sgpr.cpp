@@ -126,7 +126,7 @@ Evidence sgpr_bound(const KernelSpec& spec, const GpData& data, const MatrixXd& 
   return out;
 }
 
-SgprGp::SgprGp(KernelSpec spec, GpParameters parameters, const GpData& data, MatrixXd inducing, const std::string& where)
+SgprGp::SgprGp(KernelSpec spec, const GpParameters& parameters, const GpData& data, MatrixXd inducing, const std::string& where)
     : kernel_(std::move(spec), parameters.kernel), mean_(parameters.mean), inducing_(std::move(inducing)) {
   std::optional<Parts> p = parts_of(kernel_, parameters, data, inducing_);
   if (!p) {  // says so

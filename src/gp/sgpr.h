@@ -21,7 +21,7 @@ Evidence sgpr_bound(const KernelSpec& spec, const GpData& data, const Eigen::Mat
 class SgprGp {
  public:
   // The mean of the parameters is used as it is. Throws Error as factor() does.
-  SgprGp(KernelSpec spec, GpParameters parameters, const GpData& data, Eigen::MatrixXd inducing, const std::string& where);
+  SgprGp(KernelSpec spec, const GpParameters& parameters, const GpData& data, Eigen::MatrixXd inducing, const std::string& where);
 
   // Of the field at points; variances without noise.
   void predict(Points points, Eigen::Ref<Eigen::VectorXd> mean, Eigen::VectorXd* variance) const;

@@ -55,11 +55,12 @@ LayerParameters<Real> LayerParameters<Real>::zero() const {
 }
 
 template <class Real>
-LayerParameters<Real> initial_layer(const LayerSpec& spec, Eigen::MatrixXd inducing, KernelParameters kernel, double root_sd) {
+LayerParameters<Real> initial_layer(const LayerSpec& spec, const Eigen::MatrixXd& inducing, const KernelParameters& kernel,
+                                    double root_sd) {
   const Eigen::Index m = inducing.cols();
   LayerParameters<Real> out;
-  out.inducing = std::move(inducing);
-  out.kernel = std::move(kernel);
+  out.inducing = inducing;
+  out.kernel = kernel;
   out.mean = Eigen::MatrixXd::Zero(m, spec.outputs);
   out.root.assign(static_cast<std::size_t>(spec.outputs), RowMatrix<Real>::Identity(m, m) * static_cast<Real>(root_sd));
   return out;
@@ -222,8 +223,8 @@ double layer_bytes(std::size_t inducing, std::size_t outputs, std::size_t points
 
 template struct LayerParameters<float>;
 template struct LayerParameters<double>;
-template LayerParameters<float> initial_layer(const LayerSpec&, Eigen::MatrixXd, KernelParameters, double);
-template LayerParameters<double> initial_layer(const LayerSpec&, Eigen::MatrixXd, KernelParameters, double);
+template LayerParameters<float> initial_layer(const LayerSpec&, const Eigen::MatrixXd&, const KernelParameters&, double);
+template LayerParameters<double> initial_layer(const LayerSpec&, const Eigen::MatrixXd&, const KernelParameters&, double);
 template VariationalLayer<float>::VariationalLayer(const LayerSpec&, const LayerParameters<float>&, int);
 template VariationalLayer<double>::VariationalLayer(const LayerSpec&, const LayerParameters<double>&, int);
 template void VariationalLayer<float>::renew(const LayerParameters<float>&);

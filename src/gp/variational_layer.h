@@ -55,7 +55,8 @@ struct LayerParameters {
 
 // m = 0 and S = root_sd I.
 template <class Real>
-LayerParameters<Real> initial_layer(const LayerSpec& spec, Eigen::MatrixXd inducing, KernelParameters kernel, double root_sd);
+LayerParameters<Real> initial_layer(const LayerSpec& spec, const Eigen::MatrixXd& inducing, const KernelParameters& kernel,
+                                    double root_sd);
 
 // What a forward pass leaves for the backward pass. Reused from step to step.
 template <class Real>

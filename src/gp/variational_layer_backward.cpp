@@ -135,6 +135,7 @@ void VariationalLayer<Real>::backward_a(const Eigen::MatrixXd& dmean, const Eige
   const std::size_t m = parameters_->points();
   using Column = Eigen::Array<Real, Eigen::Dynamic, 1>;
   const Column all = (-2.0 * dvariance.rowwise().sum().array()).template cast<Real>();
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): float's is another matrix
   const Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> slopes = dmean.template cast<Real>();
   const Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> means = parameters_->mean.template cast<Real>();
   run_tasks(threads_, range_count(work.points, kSlice), [&](std::size_t task) {

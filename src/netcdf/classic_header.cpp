@@ -186,7 +186,7 @@ void check_classic_header(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::array<char, 4> magic = {};
   file.read(magic.data(), magic.size());
-  const int version = magic[3];
+  const int version = static_cast<unsigned char>(magic[3]);
   if (!file || std::string_view(magic.data(), 3) != "CDF" || (version != 1 && version != 2 && version != 5)) return;
   std::error_code error;
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);

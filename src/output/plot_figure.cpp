@@ -49,7 +49,10 @@ struct Layout {
 
   double bar_width() const { return std::max(0.8 * map_width, std::min(3.0, map_width + 0.5 * gap)); }
   double left(std::size_t panel) const { return kOrigin + static_cast<double>(panel % columns) * (map_width + gap); }
-  double bottom(std::size_t panel) const { return kOrigin + static_cast<double>(rows - 1 - panel / columns) * row_height; }
+  double bottom(std::size_t panel) const {
+    const std::size_t row = panel / columns;
+    return kOrigin + static_cast<double>(rows - 1 - row) * row_height;
+  }
   double width() const { return left(columns - 1) + map_width - kOrigin; }
 };
 

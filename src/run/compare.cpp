@@ -85,7 +85,7 @@ void rank(const CompareMeasure& measure, std::vector<ComparedMethod>& rows) {
 }
 
 std::string title_of(const std::string& method) {
-  const std::string name = method.substr(0, method.find(':'));
+  std::string name = method.substr(0, method.find(':'));
   for (const MethodInfo& info : compare_methods()) {
     if (info.name == name) return info.title;
   }
@@ -201,7 +201,7 @@ std::filesystem::path save_compare_run(const ComparePlan& plan) {
   if (truth.find_first_of("./") != std::string::npos) truth = std::filesystem::absolute(truth).lexically_normal().string();
   if (grid.starts_with("file:")) grid.erase(0, 5);
   if (grid.ends_with(".nc")) grid = std::filesystem::absolute(grid).lexically_normal().string();
-  const std::filesystem::path path = plan.folder / "run.toml";
+  std::filesystem::path path = plan.folder / "run.toml";
   write_whole(path, to_toml(settings));
   return path;
 }

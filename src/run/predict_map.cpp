@@ -106,11 +106,11 @@ class MapLayers {
     };
     layers_.push_back(
         {.info = {"ugos", "Geostrophic eastward velocity", "surface_geostrophic_eastward_sea_water_velocity", "m s-1"}});
-    sources_.push_back(
+    sources_.emplace_back(
         [velocity](const FieldPrediction& p, std::size_t i, double lat) { return static_cast<float>(velocity(p, i, lat).east); });
     layers_.push_back(
         {.info = {"vgos", "Geostrophic northward velocity", "surface_geostrophic_northward_sea_water_velocity", "m s-1"}});
-    sources_.push_back([velocity](const FieldPrediction& p, std::size_t i, double lat) {
+    sources_.emplace_back([velocity](const FieldPrediction& p, std::size_t i, double lat) {
       return static_cast<float>(velocity(p, i, lat).north);
     });
   }

@@ -50,8 +50,8 @@ double sphere_energy(const SphereSlope& slope, int latitudes) {
   slope(points, squares);  // all at once: an engine's every call has its price
   double sum = 0.0;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const auto row = static_cast<double>(1 + i / static_cast<std::size_t>(longitudes));
-    sum += squares[i] * std::cos(-0.5 * kPi + row * step);
+    const std::size_t row = 1 + i / static_cast<std::size_t>(longitudes);
+    sum += squares[i] * std::cos(-0.5 * kPi + static_cast<double>(row) * step);
   }
   return sum * step * turn;
 }

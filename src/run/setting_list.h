@@ -23,7 +23,7 @@ struct SettingRule {
 
 template <class Self, class Visitor>
 requires std::is_same_v<std::remove_const_t<Self>, RunSettings>
-void visit_settings(Self& s, Visitor&& visit) {
+void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-size): a list
   constexpr double kMany = 1e9;
   const auto more_than_zero = [](const char* flag, const char* help) {
     return SettingRule{.flag = flag, .help = help, .least = 0.0, .more_than_least = true};

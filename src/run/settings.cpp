@@ -79,9 +79,7 @@ class FlagText {
 
 template <class Field>
 std::string fallback_text(const Field& field) {
-  if constexpr (std::is_same_v<Field, bool>) {
-    return "";
-  } else if constexpr (std::is_arithmetic_v<Field>) {
+  if constexpr (std::is_arithmetic_v<Field> && !std::is_same_v<Field, bool>) {
     return fmt::format("{:g}", static_cast<double>(field));
   } else if constexpr (std::is_same_v<Field, std::string>) {
     return field;

@@ -24,8 +24,9 @@ double ValueNoise::eps(std::uint64_t observation, std::size_t output) const {
                 static_cast<std::uint32_t>(output) << 16 | static_cast<std::uint32_t>(Purpose::value_noise)},
                {static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32)});
     for (std::uint32_t pair = 0; pair < 2 && 4 * block + 2 * pair < kTogether; ++pair) {
-      const double radius = std::sqrt(-2.0 * std::log(uniform(words[2 * pair])));
-      const double angle = 2.0 * std::numbers::pi * uniform(words[2 * pair + 1]);
+      const std::size_t word = std::size_t{2} * pair;
+      const double radius = std::sqrt(-2.0 * std::log(uniform(words[word])));
+      const double angle = 2.0 * std::numbers::pi * uniform(words[word + 1]);
       const double z[2] = {radius * std::cos(angle), radius * std::sin(angle)};
       const std::uint32_t first = 4 * block + 2 * pair;
       sum += first + 1 < kTogether ? z[0] + z[1] : z[0];

@@ -18,7 +18,8 @@ DeviceData::DeviceData(const TrainingSet& data, std::size_t limit, const Stream&
       stream.wait();
       return {memory.data(), view.cols};
     }
-    auto* memory_of_host = const_cast<float*>(view.data);  // only read; the interface has no pointer to constant memory
+    // Only read; the interface has no pointer to constant memory.
+    auto* memory_of_host = const_cast<float*>(view.data);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     const std::size_t floats = (rows - 1) * view.stride + view.cols;
     const cudaError_t status =
         cudaHostRegister(memory_of_host, floats * sizeof(float), cudaHostRegisterMapped | cudaHostRegisterPortable);

@@ -16,7 +16,7 @@ namespace drift::cuda {
 class FusedPasses {
  public:
   static bool fit(const Plan& plan, Wanted wanted, Precision precision);
-  static inline bool allowed = true;  // tests compare with the plain passes
+  static inline bool allowed = true;  // tests compare with the plain passes NOLINT(*-non-const-global-variables)
 
   // `capacity` is rounded up to whole pairs of row blocks.
   FusedPasses(const Network& network, std::size_t capacity, bool training, const Stream& stream);
@@ -64,17 +64,17 @@ class FusedPasses {
   };
 
   void forward(int rows, cudaStream_t stream);
-  void prepare_layer(std::size_t layer, const Stream& stream);
-  void prepare_features(std::size_t layer, const Stream& stream);
-  void sphere(std::size_t layer, cudaStream_t stream);
-  void forward_layer(std::size_t layer, cudaStream_t stream);
+  void prepare_layer(std::size_t i, const Stream& stream);
+  void prepare_features(std::size_t i, const Stream& stream);
+  void sphere(std::size_t i, cudaStream_t stream);
+  void forward_layer(std::size_t i, cudaStream_t stream);
   void backward(const GradientPlace& gradient, const FusedAdam* adam, const Update& update, cudaStream_t stream);
   void backward_folded(const GradientPlace& gradient, const FusedAdam* adam, const Update& update, cudaStream_t stream);
-  cudaStream_t way_back(std::size_t layer, cudaStream_t stream);
-  void backward_layer(std::size_t layer, cudaStream_t stream);
-  void weight_gradient(std::size_t layer, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
-  void folded_weight_gradient(std::size_t layer, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
-  void fold_head(std::size_t layer, cudaStream_t stream);
+  cudaStream_t way_back(std::size_t i, cudaStream_t stream);
+  void backward_layer(std::size_t i, cudaStream_t stream);
+  void weight_gradient(std::size_t i, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
+  void folded_weight_gradient(std::size_t i, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream);
+  void fold_head(std::size_t i, cudaStream_t stream);
   FusedHead head(int rows, const LossTarget& target);
   // The part of the head that belongs to a folded layer.
   ConstMatrices head_of(std::size_t layer) const;

@@ -58,7 +58,7 @@ void fused_muon(const FusedMuon& m, cudaStream_t stream);
 
 class Muon {
  public:
-  static inline bool fusing_allowed = true;  // tests compare with the products one by one
+  static inline bool fusing_allowed = true;  // tests compare with the products one by one NOLINT(*-non-const-global-variables)
 
   // `arrays` without offsets, factors, x and partial, which live here.
   Muon(MuonArrays arrays, int rows, int cols, const std::vector<std::size_t>& offsets, const std::vector<float>& factors,

@@ -31,7 +31,7 @@ class Network {
     return {fixed_.data() + offset, static_cast<std::size_t>(stride), plan_.fixed_size};
   }
   // [hidden, features]: structured ones are written out.
-  ConstMatrices frequencies(std::size_t layer) const;
+  ConstMatrices frequencies(std::size_t index) const;  // of a layer
   float* parameters() { return parameters_.data(); }
   ConstMatrices matrix(std::size_t offset, int cols) const {
     return {parameters_.data() + offset, static_cast<std::size_t>(cols), plan_.parameter_size};

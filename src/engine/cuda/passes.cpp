@@ -235,6 +235,7 @@ Legendre Passes::legendre(std::size_t index, int rows) {
 void Passes::apply(const TrainedMatrix& matrix, const Matrices& out, int rows, const PassNoise* noise, cudaStream_t stream) {
   const int members = network_.members();
   if (dropped_ && matrix.droppable > 0) {
+    // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): nothing is dropped without noise
     drop(noise_place(matrix, *noise), noise->dropout, members, rows, matrix.droppable, matrix.input, stream);
   }
   gemm({.precision = matrix.precision,
@@ -259,6 +260,7 @@ void Passes::apply(const TrainedMatrix& matrix, const Matrices& out, int rows, c
         .b = network_.variance_matrix(matrix.offset, matrix.cols),
         .c = {variance_.data(), cols, size(rows) * cols}},
        stream);
+  // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): nor drawn
   add_weight_noise(noise_place(matrix, *noise), members, rows, matrix.cols, variance_.data(), spread_[matrix.index].data(),
                    matrix.scale, out, stream);
 }

@@ -79,22 +79,22 @@ class Passes {
   Matrices slope(std::size_t layer);
   Matrices destination(const LayerPlan& layer);
   Matrices destination_gradient(const LayerPlan& layer);
-  TrainedMatrix matrix_of(std::size_t layer);
+  TrainedMatrix matrix_of(std::size_t index);
   TrainedMatrix head();
   NoisePlace noise_place(const TrainedMatrix& matrix, const PassNoise& noise) const;
 
-  void make_features(std::size_t layer, int rows, cudaStream_t stream);
-  void random_features(std::size_t layer, int rows, cudaStream_t stream);
+  void make_features(std::size_t index, int rows, cudaStream_t stream);
+  void random_features(std::size_t index, int rows, cudaStream_t stream);
   void apply(const TrainedMatrix& matrix, const Matrices& out, int rows, const PassNoise* noise, cudaStream_t stream);
-  void layer_backward(std::size_t layer, int rows, const GradientPlace& gradient, const PassNoise* noise, cudaStream_t stream);
+  void layer_backward(std::size_t index, int rows, const GradientPlace& gradient, const PassNoise* noise, cudaStream_t stream);
   void matrix_gradient(const TrainedMatrix& matrix, const Matrices& out_gradient, int rows, const GradientPlace& gradient,
                        cudaStream_t stream);
   void input_gradient(const TrainedMatrix& matrix, const Matrices& out_gradient, int rows, const PassNoise* noise,
                       const Matrices& result, cudaStream_t stream);
-  void sphere_backward(std::size_t layer, int rows, const GradientPlace& gradient, cudaStream_t stream);
-  void planar_backward(std::size_t layer, int rows, const GradientPlace& gradient, cudaStream_t stream);
+  void sphere_backward(std::size_t index, int rows, const GradientPlace& gradient, cudaStream_t stream);
+  void planar_backward(std::size_t index, int rows, const GradientPlace& gradient, cudaStream_t stream);
   void coordinates_backward(int rows, const GradientPlace& gradient, cudaStream_t stream);
-  Legendre legendre(std::size_t layer, int rows);
+  Legendre legendre(std::size_t index, int rows);
   void dot(int rows, int cols, const Matrices& a, const Matrices& b, ConstMatrices weight, double sign, int index,
            const GradientPlace& gradient, cudaStream_t stream) const;
 
