@@ -146,8 +146,8 @@ ConformalCalibration fit_conformal(std::span<const double> y, std::span<const do
   const std::vector<double> sorted = sorted_scores(y, mean, sd);
   ConformalCalibration calibration;
   calibration.observations = sorted.size();
-  for (std::size_t i = 0; i < calibration.kLevels.size(); ++i) {
-    calibration.factors[i] = factor_of(sorted, calibration.kLevels[i]);
+  for (std::size_t i = 0; i < ConformalCalibration::kLevels.size(); ++i) {
+    calibration.factors[i] = factor_of(sorted, ConformalCalibration::kLevels[i]);
   }
   return calibration;
 }
