@@ -236,9 +236,9 @@ CfTime parse_cf_time(const std::string& units, const std::string& calendar) {
 bool looks_like_cf_time(const std::string& units) { return find_since(units) != std::string::npos; }
 
 double tai_minus_utc(double days_since_1950) {
-  static const std::array<double, 27> days = leap_days();
-  const auto past = std::upper_bound(days.begin(), days.end(), days_since_1950);
-  return 10.0 + static_cast<double>(past - days.begin());
+  static const std::array<double, 27> leaps = leap_days();
+  const auto past = std::upper_bound(leaps.begin(), leaps.end(), days_since_1950);
+  return 10.0 + static_cast<double>(past - leaps.begin());
 }
 
 double tai_to_utc(double tai_days) {

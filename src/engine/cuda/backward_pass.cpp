@@ -118,6 +118,7 @@ void Passes::input_gradient(const TrainedMatrix& matrix, const Matrices& out_gra
   }
 }
 
+// NOLINTNEXTLINE(readability-function-size): as many as the kernel has
 void Passes::dot(int rows, int cols, const Matrices& a, const Matrices& b, ConstMatrices weight, double sign, int index,
                  const GradientPlace& gradient, cudaStream_t stream) const {
   add_dot({.members = network_.members(),

@@ -14,12 +14,21 @@
 #include <vector>
 
 #include "drift/engine.h"
+#include "engine/cuda/device.h"
 
 // Leaves the test, saying why, where there is no GPU.
 #define DRIFT_NEEDS_GPU()                                           \
   if (const std::string why = drift::why_no_cuda(); !why.empty()) { \
     GTEST_SKIP() << "no GPU: " << why;                              \
   }                                                                 \
+  static_assert(true)
+
+// The same where it is not one that the fused kernels are made for.
+#define DRIFT_NEEDS_HOPPER()                                                                                   \
+  DRIFT_NEEDS_GPU();                                                                                           \
+  if (!drift::cuda::is_hopper()) {                                                                             \
+    GTEST_SKIP() << "the fused kernels run on GPUs of compute capability 9.0 alone, and this one has another"; \
+  }                                                                                                            \
   static_assert(true)
 
 namespace drift::cuda {

@@ -109,10 +109,6 @@ void expect_pairs_alike(Layer& layer, const Form& form) {
   }
 }
 
-#define DRIFT_NEEDS_HOPPER() \
-  DRIFT_NEEDS_GPU();         \
-  if (!is_hopper()) GTEST_SKIP() << "the fused kernels run on GPUs of compute capability 9.0 alone, and this one has another"
-
 TEST(FusedLayers, GiveEveryPairOfRowBlocksItsDue) {
   DRIFT_NEEDS_HOPPER();
   for (const int coordinates : {0, 1, 2, 3}) {

@@ -63,6 +63,7 @@ class FusedPasses {
     DeviceArray<float> q, feature_sums, row_sums;
   };
 
+  // `i` is the number of a layer.
   void forward(int rows, cudaStream_t stream);
   void prepare_layer(std::size_t i, const Stream& stream);
   void prepare_features(std::size_t i, const Stream& stream);

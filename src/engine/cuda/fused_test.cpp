@@ -55,12 +55,8 @@ std::vector<Case> wide_cases() {
   return all;
 }
 
-bool on_hopper() { return why_no_cuda().empty() && is_hopper(); }
-constexpr char kNotHopper[] = "the fused kernels run on GPUs of compute capability 9.0 alone, and this one has another";
-
 TEST(Fused, FitsThePapersNetworkAndTheDefault) {
-  DRIFT_NEEDS_GPU();
-  if (!on_hopper()) GTEST_SKIP() << kNotHopper;
+  DRIFT_NEEDS_HOPPER();
   EXPECT_TRUE(FusedPasses::fit(make_plan(paper_spec(1, 1, 1)), {.backward = true}, Precision::tf32));
   EXPECT_TRUE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, true)), {.backward = true}, Precision::tf32));
   EXPECT_FALSE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, true)), {.backward = true}, Precision::float32));
@@ -74,8 +70,7 @@ TEST(Fused, FitsThePapersNetworkAndTheDefault) {
 }
 
 TEST(Fused, FitsTheSphereWhereItsFeaturesFitHalves) {
-  DRIFT_NEEDS_GPU();
-  if (!on_hopper()) GTEST_SKIP() << kNotHopper;
+  DRIFT_NEEDS_HOPPER();
   NetworkSpec spec = default_spec(Space::sphere, 3, true);
   EXPECT_TRUE(FusedPasses::fit(make_plan(spec), {.backward = true}, Precision::tf32));
   EXPECT_TRUE(FusedPasses::fit(make_plan(default_spec(Space::sphere, 3, false)), {.backward = true}, Precision::tf32));

@@ -106,8 +106,7 @@ std::vector<Problem> problems() {
 }
 
 TEST(FusedWeights, MultiplyWhatWasKeptWithTheGradients) {
-  DRIFT_NEEDS_GPU();
-  if (!is_hopper()) GTEST_SKIP() << "not a Hopper";
+  DRIFT_NEEDS_HOPPER();
   for (const Problem& p : problems()) {
     for (const bool accumulate : {false, true}) {
       const Result r = run(p, accumulate, false);
@@ -132,8 +131,7 @@ TEST(FusedWeights, MultiplyWhatWasKeptWithTheGradients) {
 }
 
 TEST(FusedWeights, FollowAdamAndLeaveTheirImages) {
-  DRIFT_NEEDS_GPU();
-  if (!is_hopper()) GTEST_SKIP() << "not a Hopper";
+  DRIFT_NEEDS_HOPPER();
   for (const Problem& p : problems()) {
     const Result r = run(p, true, true), again = run(p, true, true);
     EXPECT_EQ(again.weights, r.weights);

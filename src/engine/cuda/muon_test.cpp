@@ -17,8 +17,6 @@ constexpr std::size_t kCols = 128;
 constexpr float kMu = 0.9F, kRate = 0.01F, kDecay = 0.02F;
 constexpr int kIterations = 5;
 
-bool on_hopper() { return why_no_cuda().empty() && is_hopper(); }
-
 // Members of two bottlenecks each, with other parameters between and behind them.
 struct Problem {
   std::size_t rows, members, stride;
@@ -131,8 +129,7 @@ std::vector<float> difference(const std::vector<float>& a, const std::vector<flo
 // Factors of 11 bits in fifteen products one after the other; singular values that are still growing carry the rounding of the
 // large ones. What the same products cost one by one, in the same precision, says what may be lost.
 TEST(FusedMuon, MovesWeightsAsTheCpuDoes) {
-  DRIFT_NEEDS_GPU();
-  if (!on_hopper()) GTEST_SKIP() << "not a Hopper";
+  DRIFT_NEEDS_HOPPER();
   for (const std::size_t rows : {128, 130, 256, 300, 512, 1000, 1024}) {
     const Problem start(rows, 3);
     Problem here = start, apart = start, there = start;
@@ -155,8 +152,7 @@ TEST(FusedMuon, MovesWeightsAsTheCpuDoes) {
 }
 
 TEST(FusedMuon, IsTheSameToTheBitInEveryRun) {
-  DRIFT_NEEDS_GPU();
-  if (!on_hopper()) GTEST_SKIP() << "not a Hopper";
+  DRIFT_NEEDS_HOPPER();
   const Problem start(1000, 10);
   Problem first = start, second = start, apart = start;
   step_on_gpu(first, 3, true);
@@ -177,8 +173,7 @@ TEST(FusedMuon, LeavesFloat32AsItIs) {
 }
 
 TEST(FusedMuon, StaysWithoutGradientsAndShowsWhatIsNotANumber) {
-  DRIFT_NEEDS_GPU();
-  if (!on_hopper()) GTEST_SKIP() << "not a Hopper";
+  DRIFT_NEEDS_HOPPER();
   Problem p(300, 3);
   for (auto* list : {&p.weights, &p.gradient, &p.momentum}) std::fill_n(list->begin(), p.stride, 0.0F);  // member 0
   p.gradient[2 * p.stride + p.offsets[1] + 77] = std::numeric_limits<float>::quiet_NaN();
@@ -193,8 +188,7 @@ TEST(FusedMuon, StaysWithoutGradientsAndShowsWhatIsNotANumber) {
 }
 
 TEST(FusedMuon, WritesTheImagesOfTheNewWeights) {
-  DRIFT_NEEDS_GPU();
-  if (!on_hopper()) GTEST_SKIP() << "not a Hopper";
+  DRIFT_NEEDS_HOPPER();
   for (const std::size_t rows : {130, 1000}) {
     Problem p(rows, 2);
     Images images;

@@ -83,6 +83,7 @@ class Passes {
   TrainedMatrix head();
   NoisePlace noise_place(const TrainedMatrix& matrix, const PassNoise& noise) const;
 
+  // `index` is the number of a layer.
   void make_features(std::size_t index, int rows, cudaStream_t stream);
   void random_features(std::size_t index, int rows, cudaStream_t stream);
   void apply(const TrainedMatrix& matrix, const Matrices& out, int rows, const PassNoise* noise, cudaStream_t stream);
