@@ -20,9 +20,6 @@ endif()
 if(NOT CMAKE_CUDA_COMPILER)
   set(CMAKE_CUDA_COMPILER ${DRIFT_NVCC})
 endif()
-if(CMAKE_CXX_COMPILER_LAUNCHER AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
-  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
-endif()
 set(CMAKE_CUDA_ARCHITECTURES OFF)
 enable_language(CUDA)
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know that nvcc 12 and later have C++20
@@ -43,9 +40,9 @@ file(GLOB cuda_sources CONFIGURE_DEPENDS ${cuda_folder}/*.cu ${cuda_folder}/*.cp
 list(FILTER cuda_sources EXCLUDE REGEX "_test\\.cpp$")
 target_sources(drift_engine PRIVATE ${cuda_sources})
 set_target_properties(drift_engine PROPERTIES CUDA_ARCHITECTURES OFF CUDA_STANDARD 20)
-if(CMAKE_CUDA_COMPILER_LAUNCHER)  # the target is older than the language
-  set_target_properties(drift_engine PROPERTIES CUDA_COMPILER_LAUNCHER ${CMAKE_CUDA_COMPILER_LAUNCHER})
-endif()
+# No compiler cache, whatever C++ has: ccache preprocesses without __CUDA_ARCH__, so it takes a kernel that has changed under an
+# #ifdef of the architecture for the one that it knows, and gives back the old object.
+set_target_properties(drift_engine PROPERTIES CUDA_COMPILER_LAUNCHER "")
 set(host_warnings -Wall,-Wextra)
 if(CMAKE_COMPILE_WARNING_AS_ERROR)  # CMake tells nvcc, which does not tell the host's compiler
   string(APPEND host_warnings ",-Werror")
