@@ -201,4 +201,14 @@ inline double distance(const std::vector<float>& a, const std::vector<float>& b)
   return std::sqrt(difference / std::max(length, 1e-30));
 }
 
+// The fused kernels have two precisions; tests of both are instantiated with these.
+inline auto fused_precisions() { return testing::Values(Precision::tf32, Precision::bf16); }
+inline std::string name_of_precision(const testing::TestParamInfo<Precision>& info) {
+  return info.param == Precision::bf16 ? "bf16" : "tf32";
+}
+// 8 bits are eight times as coarse as 11.
+constexpr double coarser(double tolerance_in_tf32, Precision precision) {
+  return precision == Precision::bf16 ? 8 * tolerance_in_tf32 : tolerance_in_tf32;
+}
+
 }  // namespace drift::cuda

@@ -2,17 +2,18 @@
 
 #include <cstdint>
 
+#include "drift/engine.h"
 #include "drift/recipe.h"
 #include "engine/cuda/device.h"
 #include "engine/cuda/kernels.h"
 
 namespace drift::cuda {
 
-// Training and prediction on Hopper's own matrix instructions (wgmma, tf32), for networks whose layers have 128 hidden entries
-// (or none) and 128 outputs, that is, drift's and the paper's. A layer is one kernel forward and two backward; cosines are never
-// written to memory. What is kept of the forward pass are the phases, 16 bits each: a fraction of a turn to 2^-17, finer than
-// tf32's rounding of what went into them. Spherical features depend on the points alone and cost more: one more kernel a layer
-// writes them, as halves, over the cosines' amplitude; layers add them to their cosines.
+// Training and prediction on Hopper's own matrix instructions (wgmma, in tf32 or bf16), for networks whose layers have 128 hidden
+// entries (or none) and 128 outputs, that is, drift's and the paper's. A layer is one kernel forward and two backward; cosines
+// are never written to memory. What is kept of the forward pass are the phases, 16 bits each: a fraction of a turn to 2^-17,
+// finer than tf32's rounding of what went into them. Spherical features depend on the points alone and cost more: one more kernel
+// a layer writes them, as halves, over the cosines' amplitude; layers add them to their cosines.
 //
 // Units. Rows go in blocks of 64 (a warpgroup's), features in tiles of 64, the last one filled up with zeros.
 //
@@ -21,15 +22,21 @@ namespace drift::cuda {
 // w = t / 32, g = t % 32 / 4, c = t % 4; memory has float4[16][128]. As the left factor of the next product the same thread wants
 // (g, c), (g + 8, c), (g, c + 4), (g + 8, c + 4): the same numbers once the 8 columns are taken in the order 0 2 4 6 1 3 5 7. So
 // the right factors are stored with their inner index in that order, and a fragment goes from one product to the next as it is.
+// In bf16 it does so without (factors.cuh).
 //
-// Images. Right factors lie in memory as wgmma wants them in shared memory: K-major panels of 32 numbers (128 bytes) by 64 or 128
-// rows, 16-byte chunks exchanged by the row's last three bits. One bulk copy of 32 KiB brings a tile in.
-//   rows image      of M [H, 128]: a tile is 64 rows of M by 4 panels of columns
-//   columns image   of M [H, 128]: a tile is 128 columns of M, as rows, by 2 panels of H
+// Images. Right factors lie in memory as wgmma wants them in shared memory: K-major panels of 128 bytes (32 numbers, or 64 of
+// bf16) by 64 or 128 rows, 16-byte chunks exchanged by the row's last three bits. One bulk copy of 32 or 16 KiB brings a tile in.
+//   rows image      of M [H, 128]: a tile is 64 rows of M by 4 panels of columns, or 2
+//   columns image   of M [H, 128]: a tile is 128 columns of M, as rows, by 2 panels of H, or 1
+// Which of the two a kernel has is said by `precision`, tf32 or bf16.
 inline constexpr int kFusedWidth = 128;
 inline constexpr int kFusedTile = 64;         // features
 inline constexpr int kFusedRows = 64;         // of a block
-inline constexpr int kTileFloats = 64 * 128;  // of a tile's image, and of a fragment block
+inline constexpr int kTileFloats = 64 * 128;  // of a tile's matrix, and of a fragment block
+using ImageWord = std::uint32_t;              // one number of an image in tf32, or two in bf16
+constexpr int image_words(Precision precision) {
+  return precision == Precision::bf16 ? kTileFloats / 2 : kTileFloats;
+}  // of a tile
 inline constexpr int kMaxFusedCoordinates = 3;
 inline constexpr int kMaxFusedLayers = 12;
 inline constexpr int kMaxFolded = 2;  // layers that feed the head
@@ -71,16 +78,17 @@ struct Folded {
 };
 
 struct FusedForward {
+  Precision precision;
   int members, row_blocks;
   Division division;
-  Fragments input;            // none: data is nullptr
-  ConstMatrices coordinates;  // [rows, coordinate_count], over their lengthscales
-  int coordinate_count;       // where there are neither these nor an input, `added` alone
-  const float* coefficients;  // [members, tiles, (coordinate_count + 1), 64]: phases, then frequencies
-  const float* frequencies;   // rows image of W^T [features, 128]
-  const uint4* added;         // halves in the phases' places, added to the cosines; or nullptr. Then no coordinates
-  const float* bottleneck;    // columns image of Theta [features, 128]; nullptr: folded
-  float* output;              // fragments: (cos + added) . Theta
+  Fragments input;               // none: data is nullptr
+  ConstMatrices coordinates;     // [rows, coordinate_count], over their lengthscales
+  int coordinate_count;          // where there are neither these nor an input, `added` alone
+  const float* coefficients;     // [members, tiles, (coordinate_count + 1), 64]: phases, then frequencies
+  const ImageWord* frequencies;  // rows image of W^T [features, 128]
+  const uint4* added;            // halves in the phases' places, added to the cosines; or nullptr. Then no coordinates
+  const ImageWord* bottleneck;   // columns image of Theta [features, 128]; nullptr: folded
+  float* output;                 // fragments: (cos + added) . Theta
   Folded folded;
   uint4* phases;  // [members, row blocks, tiles, 512], or nullptr: not kept
 };
@@ -88,12 +96,13 @@ void fused_forward(const FusedForward& f, cudaStream_t stream);
 
 // (sin * (d_output . Theta^T)) . W^T
 struct FusedBackward {
+  Precision precision;
   int members, row_blocks;
   Division division;
   Fragments output_gradient;
-  const float* bottleneck;   // rows image; nullptr: folded
-  Folded folded;             // d_output . Theta^T is s q^T
-  const float* frequencies;  // columns image of W^T
+  const ImageWord* bottleneck;   // rows image; nullptr: folded
+  Folded folded;                 // d_output . Theta^T is s q^T
+  const ImageWord* frequencies;  // columns image of W^T
   const uint4* phases;
   float* input_gradient;  // fragments
 };
@@ -136,17 +145,18 @@ struct FusedAdam {
 // and their images at once, the gradient never leaving the registers.
 struct FusedWeightGradient {
   struct Layer {
-    const uint4* phases;           // nullptr: `added` alone
-    const uint4* added;            // halves in the phases' places, added to the cosines; or nullptr
-    const float* output_gradient;  // transposed images: [members, row blocks, kTileFloats]
+    const uint4* phases;               // nullptr: `added` alone
+    const uint4* added;                // halves in the phases' places, added to the cosines; or nullptr
+    const ImageWord* output_gradient;  // transposed images, [members, row blocks]
     MemberFactor factor;
     float* gradient;  // of the first member
     int features;
     // With Adam:
     std::size_t offset;  // of the bottleneck in a member's parameters
-    float* rows_image;
-    float* columns_image;
+    ImageWord* rows_image;
+    ImageWord* columns_image;
   };
+  Precision precision;
   int layers, members, row_blocks, tiles;
   std::size_t gradient_stride;  // between members
   bool accumulate;
@@ -155,16 +165,18 @@ struct FusedWeightGradient {
 };
 void fused_weight_gradient(const FusedWeightGradient& f, cudaStream_t stream);
 
-// Transposed images of fragments: a row block's [128, 64 rows], two panels of 32 rows.
-void transpose_fragments(const Fragments& from, int members, int row_blocks, float* images, cudaStream_t stream);
+// Transposed images of fragments: a row block's [128, 64 rows], as a columns image.
+void transpose_fragments(const Fragments& from, Precision precision, int members, int row_blocks, ImageWord* images,
+                         cudaStream_t stream);
 
 // Both images of M [features, 128] for every member; M[h, j] = data[h * row + j * column]. Either may be nullptr.
 struct MakeImages {
+  Precision precision;
   int members, features, tiles;
   const float* data;
   std::size_t row, column, member_stride;
-  float* rows_image;
-  float* columns_image;
+  ImageWord* rows_image;
+  ImageWord* columns_image;
 };
 void make_images(const MakeImages& m, cudaStream_t stream);
 void make_coefficients(int members, int features, int tiles, int coordinates, const ConstMatrices& phases,

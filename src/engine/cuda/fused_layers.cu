@@ -9,8 +9,9 @@ namespace drift::cuda {
 // What a layer is made of: cosines (of hidden entries and kCoordinates coordinates), features added to them, or these alone; and
 // whether its phases are kept and the head is folded into it.
 // Not in the unnamed namespace: there nvcc would find it unused on all architectures but Hopper.
-template <bool kIsHidden, int kCoordinateCount, bool kIsAdded, bool kIsKept, bool kIsFolded>
+template <class TheFactors, bool kIsHidden, int kCoordinateCount, bool kIsAdded, bool kIsKept, bool kIsFolded>
 struct Form {
+  using Factors = TheFactors;
   static constexpr bool kHidden = kIsHidden, kAdded = kIsAdded, kKeep = kIsKept, kFolded = kIsFolded;
   static constexpr bool kCosines = kHidden || kCoordinateCount > 0;
   static constexpr bool kTurns = kHidden || !kFolded;  // there are products
@@ -24,14 +25,18 @@ struct Form {
 namespace {
 
 constexpr int kCoefficientBytes = (kMaxFusedCoordinates + 1) * 64 * 4;
-constexpr int kForwardStages = 3, kForwardStageBytes = 2 * kTileBytes + kCoefficientBytes;
-constexpr int kBackwardStages = 3, kBackwardStageBytes = 2 * kTileBytes;
-constexpr int kForwardShared = shared_bytes(kForwardStages * kForwardStageBytes);
-constexpr int kBackwardShared = shared_bytes(kBackwardStages * kBackwardStageBytes);
-static_assert(kForwardStageBytes % kAlignment == 0);
-// Where a folded layer's stage has room: q takes the bottleneck's place and leaves most of it.
-constexpr int kUnusedByFolded = kTileBytes + kFusedTile * 4;
-static_assert(kUnusedByFolded + kConsumers * 8 <= 2 * kTileBytes);
+// A stage: two images, the second one's place q's where the layer is folded, and, forward, coefficients.
+template <class Factors, int kMore>
+struct Stages {
+  static constexpr int kImage = kTileBytes<Factors>, kBytes = 2 * kImage + kMore, kCount = stages_of(kBytes);
+  static constexpr int kShared = shared_bytes(kCount * kBytes);
+  static constexpr int kUnusedByFolded = kImage + kFusedTile * 4;  // q leaves most of the image's place
+  static_assert(kBytes % kAlignment == 0 && kUnusedByFolded + kConsumers * 8 <= 2 * kImage);
+};
+template <class Factors>
+using ForwardStages = Stages<Factors, kCoefficientBytes>;
+template <class Factors>
+using BackwardStages = Stages<Factors, 0>;
 
 #ifdef DRIFT_WGMMA
 
@@ -78,8 +83,8 @@ __device__ __forceinline__ void take_features(const float* coefficients, const f
 }
 
 // Gradients of the features times sines, as the left factor of a product; gradient(group of 8 columns, row 0 or 8) gives two.
-template <class Gradient>
-__device__ __forceinline__ void times_sines(const uint4 (&kept)[4], const Gradient& gradient, std::uint32_t (&product)[32]) {
+template <class Factors, class Gradient>
+__device__ __forceinline__ void times_sines(const uint4 (&kept)[4], const Gradient& gradient, std::uint32_t* product) {
 #pragma unroll
   for (int n8 = 0; n8 < 8; ++n8) {
     const uint4 four = kept[n8 / 2];
@@ -87,8 +92,7 @@ __device__ __forceinline__ void times_sines(const uint4 (&kept)[4], const Gradie
     for (int half = 0; half < 2; ++half) {
       const std::uint32_t pair = n8 % 2 == 0 ? (half == 0 ? four.x : four.y) : (half == 0 ? four.z : four.w);
       const float2 two = gradient(n8, half);
-      product[4 * n8 + half] = as_tf32(two.x * fast_sine(low_phase(pair)));
-      product[4 * n8 + half + 2] = as_tf32(two.y * fast_sine(high_phase(pair)));
+      Factors::put(product, n8, half, two.x * fast_sine(low_phase(pair)), two.y * fast_sine(high_phase(pair)));
     }
   }
 }
@@ -98,9 +102,11 @@ __device__ __forceinline__ void times_sines(const uint4 (&kept)[4], const Gradie
 template <class F>
 __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_constant__ FusedForward f) {
 #ifdef DRIFT_WGMMA
-  constexpr int kOutputBytes = F::kFolded ? kFusedTile * 4 : kTileBytes;
+  using Factors = typename F::Factors;
+  using Of = ForwardStages<Factors>;
+  constexpr int kStages = Of::kCount, kImage = Of::kImage, kWords = kTileWords<Factors>;
   unsigned char* memory = aligned_memory();
-  const Ring<kForwardStages> ring(reinterpret_cast<std::uint64_t*>(memory + kForwardStages * kForwardStageBytes));
+  const Ring<kStages> ring(reinterpret_cast<std::uint64_t*>(memory + kStages * Of::kBytes));
   const int tiles = f.division.tiles, pairs_of_member = f.row_blocks / 2;
   Share share(f.division, blockIdx.x);
   if (threadIdx.x >= kConsumers) {
@@ -109,15 +115,18 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
       for (int i = 0; share.next();) {
         const std::size_t first = static_cast<std::size_t>(share.pair / pairs_of_member) * tiles + share.begin;
         for (std::size_t at = first; at < first + share.count; ++at, ++i) {
-          unsigned char* stage = memory + i % kForwardStages * kForwardStageBytes;
-          std::uint64_t* full = ring.full + i % kForwardStages;
+          unsigned char* stage = memory + i % kStages * Of::kBytes;
+          std::uint64_t* full = ring.full + i % kStages;
           ring.wait_free(i);
-          barrier_expect(full, (F::kHidden ? kTileBytes : 0) + kOutputBytes + F::kCoefficients * 4);
-          if constexpr (F::kHidden) bulk_copy(stage, f.frequencies + at * kTileFloats, kTileBytes, full);
-          bulk_copy(stage + kTileBytes, F::kFolded ? f.folded.q + at * kFusedTile : f.bottleneck + at * kTileFloats, kOutputBytes,
-                    full);
+          barrier_expect(full, (F::kHidden ? kImage : 0) + (F::kFolded ? kFusedTile * 4 : kImage) + F::kCoefficients * 4);
+          if constexpr (F::kHidden) bulk_copy(stage, f.frequencies + at * kWords, kImage, full);
+          if constexpr (F::kFolded) {
+            bulk_copy(stage + kImage, f.folded.q + at * kFusedTile, kFusedTile * 4, full);
+          } else {
+            bulk_copy(stage + kImage, f.bottleneck + at * kWords, kImage, full);
+          }
           if constexpr (F::kCosines) {
-            bulk_copy(stage + 2 * kTileBytes, f.coefficients + at * F::kCoefficients, F::kCoefficients * 4, full);
+            bulk_copy(stage + 2 * kImage, f.coefficients + at * F::kCoefficients, F::kCoefficients * 4, full);
           }
         }
       }
@@ -139,8 +148,8 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
         }
       };
       fetch_added(0);
-      std::uint32_t left[64];
-      if constexpr (F::kHidden) load_left(f.input, member, block, blocks_of_all * (kTileFloats / 4), thread, left);
+      std::uint32_t left[left_registers<Factors>(kFusedWidth)];
+      if constexpr (F::kHidden) load_left<Factors>(f.input, member, block, blocks_of_all * (kTileFloats / 4), thread, left);
       float x[2][F::kAtLeastOne];
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
@@ -159,7 +168,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
         ring.wait_full(i);
         if constexpr (F::kHidden) {
           wgmma_fence();
-          multiply_rows_image(left, shared_address(memory + i % kForwardStages * kForwardStageBytes), phase);
+          multiply_rows_image<Factors>(left, shared_address(memory + i % kStages * Of::kBytes), phase);
           wgmma_commit();
         }
       };
@@ -169,19 +178,19 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
       touch(phase);
       for (int n = 0; n < count; ++n) {
         const int i = fill + n;
-        unsigned char* stage = memory + i % kForwardStages * kForwardStageBytes;
-        const float* coefficients = reinterpret_cast<const float*>(stage + 2 * kTileBytes) + lane % 4 * 2;
+        unsigned char* stage = memory + i % kStages * Of::kBytes;
+        const float* coefficients = reinterpret_cast<const float*>(stage + 2 * kImage) + lane % 4 * 2;
         uint4* phases = F::kKeep ? f.phases + kept + n * 512 : nullptr;
         const bool more = n + 1 < count;
         if constexpr (F::kFolded) {
-          const float* q = reinterpret_cast<const float*>(stage + kTileBytes) + lane % 4 * 2;
+          const float* q = reinterpret_cast<const float*>(stage + kImage) + lane % 4 * 2;
           take_features<F>(coefficients, x, phase, added, phases, [&](int n8, int half, float f0, float f1) {
             const float2 two = *reinterpret_cast<const float2*>(q + n8 * 8);
             sum[half] = fmaf(f0, two.x, fmaf(f1, two.y, sum[half]));
           });
           // Stored, and never read: an arrival overtakes reads that are under way, and behind the other group's loads one took so
           // long that the next fill came before it. A store of what came of all of them has to wait for them.
-          reinterpret_cast<float2*>(stage + kUnusedByFolded)[threadIdx.x] = {sum[0], sum[1]};
+          reinterpret_cast<float2*>(stage + Of::kUnusedByFolded)[threadIdx.x] = {sum[0], sum[1]};
           ring.release(i);
           if (!more) break;
           fetch_added(n + 1);
@@ -190,19 +199,16 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
           start_phases(i + 1);
           if constexpr (F::kTurns) pass_turn(group);
         } else {
-          std::uint32_t feature[32];
-          take_features<F>(coefficients, x, phase, added, phases, [&](int n8, int half, float f0, float f1) {
-            // Halves alone need no rounding.
-            feature[4 * n8 + half] = F::kCosines ? as_tf32(f0) : __float_as_uint(f0);
-            feature[4 * n8 + half + 2] = F::kCosines ? as_tf32(f1) : __float_as_uint(f1);
-          });
+          std::uint32_t feature[left_registers<Factors>(kFusedTile)];
+          take_features<F>(coefficients, x, phase, added, phases,
+                           [&](int n8, int half, float f0, float f1) { Factors::put(feature, n8, half, f0, f1); });
           if (more) fetch_added(n + 1);
           if constexpr (!F::kCosines) touch(feature);  // else conversions move in among the products, which then wait for them
           touch(sum);
           touch(phase);
           await_turn(group);
           wgmma_fence();
-          multiply_columns_image(feature, shared_address(stage + kTileBytes), sum);
+          multiply_columns_image<Factors>(feature, shared_address(stage + kImage), sum);
           wgmma_commit();
           // The next phases begin before this product is awaited.
           if (more) {
@@ -235,12 +241,13 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
 #endif
 }
 
-template <bool kFolded>
+template <class Factors, bool kFolded>
 __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid_constant__ FusedBackward f) {
 #ifdef DRIFT_WGMMA
-  constexpr int kOutputBytes = kFolded ? kFusedTile * 4 : kTileBytes;
+  using Of = BackwardStages<Factors>;
+  constexpr int kStages = Of::kCount, kImage = Of::kImage, kWords = kTileWords<Factors>;
   unsigned char* memory = aligned_memory();
-  const Ring<kBackwardStages> ring(reinterpret_cast<std::uint64_t*>(memory + kBackwardStages * kBackwardStageBytes));
+  const Ring<kStages> ring(reinterpret_cast<std::uint64_t*>(memory + kStages * Of::kBytes));
   const int tiles = f.division.tiles, pairs_of_member = f.row_blocks / 2;
   Share share(f.division, blockIdx.x);
   if (threadIdx.x >= kConsumers) {
@@ -249,12 +256,16 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
       for (int i = 0; share.next();) {
         const std::size_t first = static_cast<std::size_t>(share.pair / pairs_of_member) * tiles + share.begin;
         for (std::size_t at = first; at < first + share.count; ++at, ++i) {
-          unsigned char* stage = memory + i % kBackwardStages * kBackwardStageBytes;
-          std::uint64_t* full = ring.full + i % kBackwardStages;
+          unsigned char* stage = memory + i % kStages * Of::kBytes;
+          std::uint64_t* full = ring.full + i % kStages;
           ring.wait_free(i);
-          barrier_expect(full, kOutputBytes + kTileBytes);
-          bulk_copy(stage, kFolded ? f.folded.q + at * kFusedTile : f.bottleneck + at * kTileFloats, kOutputBytes, full);
-          bulk_copy(stage + kTileBytes, f.frequencies + at * kTileFloats, kTileBytes, full);
+          barrier_expect(full, (kFolded ? kFusedTile * 4 : kImage) + kImage);
+          if constexpr (kFolded) {
+            bulk_copy(stage, f.folded.q + at * kFusedTile, kFusedTile * 4, full);
+          } else {
+            bulk_copy(stage, f.bottleneck + at * kWords, kImage, full);
+          }
+          bulk_copy(stage + kImage, f.frequencies + at * kWords, kImage, full);
         }
       }
     }
@@ -273,13 +284,13 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
         for (int q = 0; q < 4; ++q) kept[q] = phases[n * 512 + q * 128];
       };
       fetch_phases(0);
-      std::uint32_t left[kFolded ? 1 : 64];
+      std::uint32_t left[left_registers<Factors>(kFusedWidth)];
       float slope[2] = {};
       if constexpr (kFolded) {
         const float* slopes = f.folded.slopes + member * f.folded.capacity + block % f.row_blocks * kFusedRows;
         for (int half = 0; half < 2; ++half) slope[half] = slopes[thread / 32 * 16 + thread % 32 / 4 + half * 8];
       } else {
-        load_left(f.output_gradient, member, block, blocks_of_all * (kTileFloats / 4), thread, left);
+        load_left<Factors>(f.output_gradient, member, block, blocks_of_all * (kTileFloats / 4), thread, left);
       }
       float sum[64], gradient[kFolded ? 1 : 32];
 #pragma unroll
@@ -290,7 +301,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
         ring.wait_full(i);
         if constexpr (!kFolded) {
           wgmma_fence();
-          multiply_rows_image(left, shared_address(memory + i % kBackwardStages * kBackwardStageBytes), gradient);
+          multiply_rows_image<Factors>(left, shared_address(memory + i % kStages * Of::kBytes), gradient);
           wgmma_commit();
         }
       };
@@ -300,10 +311,10 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
       touch(gradient);
       for (int n = 0; n < count; ++n) {
         const int i = fill + n;
-        const unsigned char* stage = memory + i % kBackwardStages * kBackwardStageBytes;
+        const unsigned char* stage = memory + i % kStages * Of::kBytes;
         const float* q = reinterpret_cast<const float*>(stage) + thread % 4 * 2;
-        std::uint32_t product[32];
-        times_sines(
+        std::uint32_t product[left_registers<Factors>(kFusedTile)];
+        times_sines<Factors>(
             kept,
             [&](int n8, int half) -> float2 {
               if constexpr (!kFolded) return {gradient[4 * n8 + 2 * half], gradient[4 * n8 + 2 * half + 1]};
@@ -317,7 +328,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
         touch(gradient);
         await_turn(group);
         wgmma_fence();
-        multiply_columns_image(product, shared_address(stage + kTileBytes), sum);
+        multiply_columns_image<Factors>(product, shared_address(stage + kImage), sum);
         wgmma_commit();
         if (more) {
           start_gradients(i + 1);
@@ -342,47 +353,59 @@ unsigned grid_of(const Division& d) { return unsigned_of(d.rounds > 0 ? d.blocks
 
 template <class F>
 void launch(const FusedForward& f, cudaStream_t stream) {
-  allow_shared(forward_kernel<F>, kForwardShared);
-  forward_kernel<F><<<grid_of(f.division), kFusedThreads, kForwardShared, stream>>>(f);
+  constexpr int kShared = ForwardStages<typename F::Factors>::kShared;
+  allow_shared(forward_kernel<F>, kShared);
+  forward_kernel<F><<<grid_of(f.division), kFusedThreads, kShared, stream>>>(f);
 }
 
-template <bool kHidden, int kCoordinates, bool kAdded, bool kKeep>
+template <class Factors, bool kHidden, int kCoordinates, bool kAdded, bool kKeep>
 void launch_either(const FusedForward& f, cudaStream_t stream) {
-  f.bottleneck == nullptr ? launch<Form<kHidden, kCoordinates, kAdded, kKeep, true>>(f, stream)
-                          : launch<Form<kHidden, kCoordinates, kAdded, kKeep, false>>(f, stream);
+  f.bottleneck == nullptr ? launch<Form<Factors, kHidden, kCoordinates, kAdded, kKeep, true>>(f, stream)
+                          : launch<Form<Factors, kHidden, kCoordinates, kAdded, kKeep, false>>(f, stream);
 }
 
-template <bool kHidden, int kCoordinates, bool kAdded = false>
+template <class Factors, bool kHidden, int kCoordinates, bool kAdded = false>
 void launch_cosines(const FusedForward& f, cudaStream_t stream) {
-  f.phases == nullptr ? launch_either<kHidden, kCoordinates, kAdded, false>(f, stream)
-                      : launch_either<kHidden, kCoordinates, kAdded, true>(f, stream);
+  f.phases == nullptr ? launch_either<Factors, kHidden, kCoordinates, kAdded, false>(f, stream)
+                      : launch_either<Factors, kHidden, kCoordinates, kAdded, true>(f, stream);
 }
 
+template <class Factors>
 void launch_forward(const FusedForward& f, cudaStream_t stream) {
   const bool hidden = f.input.data != nullptr;
-  if (f.added != nullptr && hidden) return launch_cosines<true, 0, true>(f, stream);
-  if (f.added != nullptr) return launch_either<false, 0, true, false>(f, stream);
-  if (hidden && f.coordinate_count == 0) return launch_cosines<true, 0>(f, stream);
-  if (f.coordinate_count == 1) return hidden ? launch_cosines<true, 1>(f, stream) : launch_cosines<false, 1>(f, stream);
-  if (f.coordinate_count == 2) return hidden ? launch_cosines<true, 2>(f, stream) : launch_cosines<false, 2>(f, stream);
-  hidden ? launch_cosines<true, 3>(f, stream) : launch_cosines<false, 3>(f, stream);
+  if (f.added != nullptr && hidden) return launch_cosines<Factors, true, 0, true>(f, stream);
+  if (f.added != nullptr) return launch_either<Factors, false, 0, true, false>(f, stream);
+  if (hidden && f.coordinate_count == 0) return launch_cosines<Factors, true, 0>(f, stream);
+  if (f.coordinate_count == 1) {
+    return hidden ? launch_cosines<Factors, true, 1>(f, stream) : launch_cosines<Factors, false, 1>(f, stream);
+  }
+  if (f.coordinate_count == 2) {
+    return hidden ? launch_cosines<Factors, true, 2>(f, stream) : launch_cosines<Factors, false, 2>(f, stream);
+  }
+  hidden ? launch_cosines<Factors, true, 3>(f, stream) : launch_cosines<Factors, false, 3>(f, stream);
 }
 
-template <bool kFolded>
+template <class Factors, bool kFolded>
 void launch(const FusedBackward& f, cudaStream_t stream) {
-  allow_shared(backward_kernel<kFolded>, kBackwardShared);
-  backward_kernel<kFolded><<<grid_of(f.division), kFusedThreads, kBackwardShared, stream>>>(f);
+  constexpr int kShared = BackwardStages<Factors>::kShared;
+  allow_shared(backward_kernel<Factors, kFolded>, kShared);
+  backward_kernel<Factors, kFolded><<<grid_of(f.division), kFusedThreads, kShared, stream>>>(f);
+}
+
+template <class Factors>
+void launch_backward(const FusedBackward& f, cudaStream_t stream) {
+  f.bottleneck == nullptr ? launch<Factors, true>(f, stream) : launch<Factors, false>(f, stream);
 }
 
 }  // namespace
 
 void fused_forward(const FusedForward& f, cudaStream_t stream) {
-  launch_forward(f, stream);
+  f.precision == Precision::bf16 ? launch_forward<Bf16>(f, stream) : launch_forward<Tf32>(f, stream);
   check_cuda(cudaGetLastError(), "starting a layer");
 }
 
 void fused_backward(const FusedBackward& f, cudaStream_t stream) {
-  f.bottleneck == nullptr ? launch<true>(f, stream) : launch<false>(f, stream);
+  f.precision == Precision::bf16 ? launch_backward<Bf16>(f, stream) : launch_backward<Tf32>(f, stream);
   check_cuda(cudaGetLastError(), "starting a layer's way back");
 }
 

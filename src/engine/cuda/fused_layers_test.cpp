@@ -34,14 +34,17 @@ std::vector<uint4> words(std::uint64_t seed) {
 
 // What a layer is made of, the same for every member, and its inputs, the same for every pair.
 struct Layer {
+  Precision precision;
   int coordinate_count, pairs_of_member, pairs;
   Stream stream;
   DeviceArray<float> input, coordinates, slopes;
   DeviceArray<uint4> words_of_pairs;
-  DeviceArray<float> coefficients, frequencies, bottleneck, q;
+  DeviceArray<float> coefficients, q;
+  DeviceArray<ImageWord> frequencies, bottleneck;
 
-  explicit Layer(int coordinate_number)
-      : coordinate_count(coordinate_number),
+  Layer(Precision of_products, int coordinate_number)
+      : precision(of_products),
+        coordinate_count(coordinate_number),
         pairs_of_member(kRounds * multiprocessors() / kMembers),
         pairs(kMembers * pairs_of_member),
         input(repeated(normals(kPairRows * kWidth, 1), pairs, stream)),
@@ -49,9 +52,9 @@ struct Layer {
         slopes(repeated(normals(kPairRows, 3), pairs, stream)),
         words_of_pairs(repeated(words(4), pairs, stream)),
         coefficients(repeated(normals(size(kTiles) * size(coordinate_count + 1) * 64, 5), kMembers, stream)),
-        frequencies(repeated(normals(size(kTiles) * size(kTileFloats), 6), kMembers, stream)),
-        bottleneck(repeated(normals(size(kTiles) * size(kTileFloats), 7), kMembers, stream)),
-        q(repeated(normals(size(kTiles) * 64, 8), kMembers, stream)) {}
+        q(repeated(normals(size(kTiles) * 64, 8), kMembers, stream)),
+        frequencies(repeated(image_of_normals(kTiles, precision, 6), kMembers, stream)),
+        bottleneck(repeated(image_of_normals(kTiles, precision, 7), kMembers, stream)) {}
 
   Division division() const {
     return {.pairs = pairs, .tiles = kTiles, .blocks = multiprocessors(), .rounds = kRounds, .tail = 0};
@@ -88,7 +91,8 @@ void expect_pairs_alike(Layer& layer, const Form& form) {
   DeviceArray<uint4> phases(form.kept ? layer.words_of_pairs.size() : 0);
   const std::size_t columns = size(layer.coordinate_count);
   for (int i = 0; i < kRepeats; ++i) {
-    fused_forward({.members = kMembers,
+    fused_forward({.precision = layer.precision,
+                   .members = kMembers,
                    .row_blocks = 2 * layer.pairs_of_member,
                    .division = layer.division(),
                    .input = form.hidden ? layer.fragments() : Fragments{},
@@ -109,10 +113,13 @@ void expect_pairs_alike(Layer& layer, const Form& form) {
   }
 }
 
-TEST(FusedLayers, GiveEveryPairOfRowBlocksItsDue) {
+class FusedLayers : public testing::TestWithParam<Precision> {};
+INSTANTIATE_TEST_SUITE_P(Cuda, FusedLayers, fused_precisions(), name_of_precision);
+
+TEST_P(FusedLayers, GiveEveryPairOfRowBlocksItsDue) {
   DRIFT_NEEDS_HOPPER();
   for (const int coordinates : {0, 1, 2, 3}) {
-    Layer layer(coordinates);
+    Layer layer(GetParam(), coordinates);
     for (const bool folded : {false, true}) {
       for (const bool kept : {false, true}) {
         for (const bool hidden : {false, true}) {
@@ -125,13 +132,14 @@ TEST(FusedLayers, GiveEveryPairOfRowBlocksItsDue) {
   }
 }
 
-TEST(FusedLayers, GiveEveryPairOfRowBlocksItsDueOnTheWayBack) {
+TEST_P(FusedLayers, GiveEveryPairOfRowBlocksItsDueOnTheWayBack) {
   DRIFT_NEEDS_HOPPER();
-  Layer layer(0);
+  Layer layer(GetParam(), 0);
   DeviceArray<float> gradient(size(layer.pairs) * kPairRows * kWidth);
   for (const bool folded : {false, true}) {
     for (int i = 0; i < kRepeats; ++i) {
-      fused_backward({.members = kMembers,
+      fused_backward({.precision = GetParam(),
+                      .members = kMembers,
                       .row_blocks = 2 * layer.pairs_of_member,
                       .division = layer.division(),
                       .output_gradient = layer.fragments(),

@@ -106,15 +106,15 @@ __device__ __forceinline__ float inverse_norm(double squares, double* memory) {
 }
 
 // X, rounded, into its transposed image.
-__device__ __forceinline__ void write_rows(const float (&x)[2][64], float* rows) {
+__device__ __forceinline__ void write_rows(const float (&x)[2][64], std::uint32_t* rows) {
   const Place place;
 #pragma unroll
   for (int b = 0; b < 2; ++b) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      float* to = rows + columns_image_place(place.row_of_block(b, i / 2), place.column + i % 2);
+      std::uint32_t* to = rows + image_place<Tf32, kFusedWidth>(place.row_of_block(b, i / 2), place.column + i % 2);
 #pragma unroll
-      for (int k = 0; k < 16; ++k) to[k * 256] = __uint_as_float(as_tf32(x[b][4 * k + i]));
+      for (int k = 0; k < 16; ++k) to[k * 256] = as_tf32(x[b][4 * k + i]);
     }
   }
 }
@@ -127,7 +127,7 @@ __device__ __forceinline__ void multiply_by_itself(std::uint32_t image, int grou
 #pragma unroll
   for (int s = 0; s < kSteps; ++s) {
     const std::uint32_t at = image + s / 4 * kPanelBytes + s % 4 * 32;
-    wgmma_n128(d, panel_descriptor(at + group * (kPanelBytes / 2)), panel_descriptor(at), s > 0);
+    wgmma_shared(d, panel_descriptor(at + group * (kPanelBytes / 2)), panel_descriptor(at), s > 0);
   }
   wgmma_commit();
   wgmma_wait<0>();
@@ -176,7 +176,7 @@ __device__ __forceinline__ void sum_over_cluster(const float (&d)[64], float4* s
 
 // Fragments of the group's 64 rows, four by four through work(four, k), rounded, into the image [128, 128].
 template <class Work>
-__device__ __forceinline__ void write_square(const float4* sums, float* square, const Work& work) {
+__device__ __forceinline__ void write_square(const float4* sums, std::uint32_t* square, const Work& work) {
   const Place place;
 #pragma unroll
   for (int k = 0; k < 16; ++k) {
@@ -187,7 +187,7 @@ __device__ __forceinline__ void write_square(const float4* sums, float* square, 
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int row = place.group * 64 + place.row + i / 2 * 8;
-      square[columns_image_place(k * 8 + place.column + i % 2, row)] = __uint_as_float(as_tf32(entries[i]));
+      square[image_place<Tf32, kFusedWidth>(k * 8 + place.column + i % 2, row)] = as_tf32(entries[i]);
     }
   }
 }
@@ -198,15 +198,13 @@ __device__ __forceinline__ void multiply_by_square(std::uint32_t square, float (
   touch(x);  // not before the last product has been waited for: registers are few
 #pragma unroll
   for (int k = 0; k < 16; ++k) {
-    left[4 * k + 0] = as_tf32(x[4 * k + 0]);
-    left[4 * k + 1] = as_tf32(x[4 * k + 2]);
-    left[4 * k + 2] = as_tf32(x[4 * k + 1]);
-    left[4 * k + 3] = as_tf32(x[4 * k + 3]);
+    Tf32::put(left, k, 0, x[4 * k], x[4 * k + 1]);
+    Tf32::put(left, k, 1, x[4 * k + 2], x[4 * k + 3]);
   }
   touch(d);
   wgmma_fence();
 #pragma unroll
-  for (int k = 0; k < 16; ++k) wgmma_n128(d, left + 4 * k, panel_descriptor(square + k / 4 * kPanelBytes + k % 4 * 32), k > 0);
+  for (int k = 0; k < 16; ++k) wgmma<Tf32>(d, left + 4 * k, panel_descriptor(square + k / 4 * kPanelBytes + k % 4 * 32), k > 0);
   wgmma_commit();
   wgmma_wait<0>();
   touch(d);
@@ -220,18 +218,18 @@ __device__ __forceinline__ void newton_schulz_step(float (&x)[2][64], unsigned c
   float4* shares = reinterpret_cast<float4*>(rows);
   float4* sums = shares + 4096;
   float d[64] = {};
-  write_rows(x, reinterpret_cast<float*>(rows));
+  write_rows(x, reinterpret_cast<std::uint32_t*>(rows));
   async_fence();
   __syncthreads();
   multiply_by_itself<kMuonRows / 8>(shared_address(rows), place.group, d);
   __syncthreads();
   sum_over_cluster<kBlocks>(d, shares, sums);
-  write_square(sums, reinterpret_cast<float*>(square), [](float4&, int) {});
+  write_square(sums, reinterpret_cast<std::uint32_t*>(square), [](float4&, int) {});
   async_fence();
   __syncthreads();
   multiply_by_itself<kFusedWidth / 8>(shared_address(square), place.group, d);
   __syncthreads();
-  write_square(sums, reinterpret_cast<float*>(square), [&](float4& v, int k) {
+  write_square(sums, reinterpret_cast<std::uint32_t*>(square), [&](float4& v, int k) {
     v = {kMuonB * v.x + kMuonC * d[4 * k], kMuonB * v.y + kMuonC * d[4 * k + 1], kMuonB * v.z + kMuonC * d[4 * k + 2],
          kMuonB * v.w + kMuonC * d[4 * k + 3]};
     const int beside = k * 8 + place.column - place.group * 64 - place.row;  // of the first entry, to the diagonal's right
@@ -264,13 +262,14 @@ __device__ __forceinline__ void update_weights(const FusedMuon& m, float (&x)[2]
   });
 }
 
-// Both images of the warpgroup's two tiles by way of shared memory, 64 KiB of it.
+// Both images of the warpgroup's two tiles by way of shared memory, 64 KiB of it at most.
+template <class Factors>
 __device__ __forceinline__ void write_tile_images(const FusedMuon& m, const float (&x)[2][64], unsigned char* memory) {
   const Place place;
   const MuonImages images = m.images[blockIdx.y];
   const int tile = blockIdx.x * (kMuonRows / kFusedTile) + place.group * 2, tiles = min(2, m.tiles - tile);
-  const std::size_t at = (blockIdx.z * static_cast<std::size_t>(m.tiles) + tile) * kTileFloats;
-  float* shared = reinterpret_cast<float*>(memory) + place.group * 2 * kTileFloats;
+  const std::size_t at = (blockIdx.z * static_cast<std::size_t>(m.tiles) + tile) * kTileWords<Factors>;
+  auto* shared = reinterpret_cast<typename Factors::Number*>(memory) + place.group * 2 * kTileFloats;
 #pragma unroll
   for (int image = 0; image < 2; ++image) {
 #pragma unroll
@@ -280,15 +279,16 @@ __device__ __forceinline__ void write_tile_images(const FusedMuon& m, const floa
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int row = place.row + i / 2 * 8, column = k * 8 + place.column + i % 2;
-          shared[b * kTileFloats + (image == 0 ? rows_image_place(row, column) : columns_image_place(row, column))] =
-              __uint_as_float(as_tf32(x[b][4 * k + i]));
+          const int to =
+              image == 0 ? image_place<Factors, kFusedTile>(column, row) : image_place<Factors, kFusedWidth>(row, column);
+          shared[b * kTileFloats + to] = Factors::rounded(x[b][4 * k + i]);
         }
       }
     }
     async_fence();
     sync_group(place.group);
     if (place.thread == 0) {
-      if (tiles > 0) bulk_store((image == 0 ? images.rows : images.columns) + at, shared, tiles * kTileBytes);
+      if (tiles > 0) bulk_store((image == 0 ? images.rows : images.columns) + at, shared, tiles * kTileBytes<Factors>);
       bulk_stores_read();
     }
     sync_group(place.group);
@@ -311,7 +311,9 @@ __global__ void __launch_bounds__(kMuonThreads, 1) muon_kernel(const __grid_cons
   for (int k = 0; k < m.iterations; ++k) newton_schulz_step<kBlocks>(x, rows, square);
   update_weights(m, x);
   __syncthreads();
-  if (m.images != nullptr && m.images[blockIdx.y].rows != nullptr) write_tile_images(m, x, rows);
+  if (m.images != nullptr && m.images[blockIdx.y].rows != nullptr) {
+    m.image_precision == Precision::bf16 ? write_tile_images<Bf16>(m, x, rows) : write_tile_images<Tf32>(m, x, rows);
+  }
   cluster_sync();  // no block leaves while another may still look into its memory
 #endif
 }

@@ -9,8 +9,14 @@ namespace drift::cuda {
 
 // Three warpgroups; the third fetches and gives most of its registers to the others: 2 x 128 x 232 + 128 x 40 <= 65536.
 constexpr int kConsumers = 256, kFusedThreads = kConsumers + 128;
-constexpr int kTileBytes = kTileFloats * 4;
 constexpr int kBarrierBytes = 128, kAlignment = 1024;
+template <class Factors>
+constexpr int kTileBytes = kFusedTile* kFusedWidth* static_cast<int>(sizeof(typename Factors::Number));  // of an image
+template <class Factors>
+constexpr int kTileWords = kTileBytes<Factors> / static_cast<int>(sizeof(ImageWord));
+// As many stages as there is room for.
+constexpr int kStageMemory = 200 * 1024;
+constexpr int stages_of(int stage_bytes) { return kStageMemory / stage_bytes; }
 // Of dynamic shared memory, for stages at a multiple of kAlignment and their barriers.
 constexpr int shared_bytes(int stages) { return stages + kBarrierBytes + kAlignment; }
 
@@ -36,11 +42,6 @@ void launch_clusters(void (*kernel)(Argument), unsigned cluster, dim3 grid, unsi
   check_cuda(cudaLaunchKernelEx(&config, kernel, argument), "starting a kernel");
 }
 
-__device__ __forceinline__ std::uint32_t as_tf32(float x) {
-  std::uint32_t bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return bits;
-}
 __device__ __forceinline__ float fast_cosine(float radians) {
   float y;
   asm("cos.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(radians));
@@ -152,51 +153,59 @@ __device__ __forceinline__ void load_fragments(const Fragments& f, std::size_t m
   for (int k = 0; k < 16; ++k) sum[k].x *= factor, sum[k].y *= factor, sum[k].z *= factor, sum[k].w *= factor;
 }
 
-// The same as the left factor of a product: 16 steps of k, four numbers each.
+// The same as the left factor of a product.
+template <class Factors>
 __device__ __forceinline__ void load_left(const Fragments& f, std::size_t member, std::size_t block, std::size_t part_stride,
-                                          int thread, std::uint32_t (&left)[64]) {
+                                          int thread, std::uint32_t (&left)[left_registers<Factors>(kFusedWidth)]) {
   float4 sum[16];
   load_fragments(f, member, block, part_stride, thread, sum);
 #pragma unroll
   for (int k = 0; k < 16; ++k) {
-    left[4 * k + 0] = as_tf32(sum[k].x);
-    left[4 * k + 1] = as_tf32(sum[k].z);
-    left[4 * k + 2] = as_tf32(sum[k].y);
-    left[4 * k + 3] = as_tf32(sum[k].w);
+    Factors::put(left, k, 0, sum[k].x, sum[k].y);
+    Factors::put(left, k, 1, sum[k].z, sum[k].w);
   }
 }
 
 // p - round(p) by two additions: 1.5 2^23 has a last place of 1.
 __device__ __forceinline__ float fast_fraction(float p) { return p - ((p + 12582912.0F) - 12582912.0F); }
 
-// Bytes from a rows image's beginning of (row, column), columns in the order that fragments want.
-__device__ __forceinline__ int in_order(int j) { return (j & ~7) | ((j & 1) << 2) | ((j & 7) >> 1); }
-__device__ __forceinline__ int rows_image_place(int row, int column) {
-  const int k = in_order(column);
-  return k / 32 * 2048 + row * 32 + (((k % 32 / 4) ^ (row & 7)) * 4) + k % 4;
-}
-// Of a columns image: `inner` runs along the 64 features or rows, `outer` along the 128.
-__device__ __forceinline__ int columns_image_place(int inner, int outer) {
-  const int k = in_order(inner);
-  return k / 32 * 4096 + outer * 32 + (((k % 32 / 4) ^ (outer & 7)) * 4) + k % 4;
+// Numbers from an image's beginning of (k of the inner index, row) where its panels have kRows rows: 64 in a rows image, 128 in
+// a columns image.
+template <class Factors, int kRows>
+__device__ __forceinline__ int image_place(int inner, int row) {
+  constexpr int kChunk = Factors::kInner / 2, kPanel = 8 * kChunk;
+  const int k = Factors::place(inner);
+  return k / kPanel * (kRows * kPanel) + row * kPanel + ((k % kPanel / kChunk) ^ (row & 7)) * kChunk + k % kChunk;
 }
 
 constexpr int kImageStride = kFusedWidth + 1;
 
+// A chunk of 16 bytes: kInner / 2 numbers, the i-th being from[place of i in the inner index * stride].
+template <class Factors>
+__device__ __forceinline__ uint4 image_chunk(const float* from, int stride, int chunk) {
+  constexpr int kChunk = Factors::kInner / 2;
+  union {
+    typename Factors::Number numbers[kChunk];
+    uint4 all;
+  } result;
+#pragma unroll
+  for (int i = 0; i < kChunk; ++i) result.numbers[i] = Factors::rounded(from[Factors::from_place(chunk, i) * stride]);
+  return result.all;
+}
+
 // tile [64][kImageStride] -> the images, by kThreads threads; neighbours write neighbouring chunks.
-template <int kThreads>
-__device__ __forceinline__ void write_images(const float* tile, int thread, float* rows_image, float* columns_image) {
-  for (int chunk = thread; chunk < kTileFloats / 4; chunk += kThreads) {
+template <class Factors, int kThreads>
+__device__ __forceinline__ void write_images(const float* tile, int thread, ImageWord* rows_image, ImageWord* columns_image) {
+  constexpr int kPanel = 4 * Factors::kInner;  // 128 bytes
+  for (int i = thread; i < kTileBytes<Factors> / 16; i += kThreads) {
     if (rows_image != nullptr) {
-      const int h = chunk % 512 / 8, q = (chunk % 8) ^ (h & 7);
-      const float* from = tile + h * kImageStride + chunk / 512 * 32 + q / 2 * 8 + q % 2;
-      reinterpret_cast<float4*>(rows_image)[chunk] = {from[0], from[2], from[4], from[6]};
+      const int h = i % 512 / 8, chunk = (i % 8) ^ (h & 7);
+      reinterpret_cast<uint4*>(rows_image)[i] = image_chunk<Factors>(tile + h * kImageStride + i / 512 * kPanel, 1, chunk);
     }
     if (columns_image != nullptr) {
-      const int j = chunk % 1024 / 8, q = (chunk % 8) ^ (j & 7);
-      const float* from = tile + (chunk / 1024 * 32 + q / 2 * 8 + q % 2) * kImageStride + j;
-      reinterpret_cast<float4*>(columns_image)[chunk] = {from[0], from[2 * kImageStride], from[4 * kImageStride],
-                                                         from[6 * kImageStride]};
+      const int j = i % 1024 / 8, chunk = (i % 8) ^ (j & 7);
+      reinterpret_cast<uint4*>(columns_image)[i] =
+          image_chunk<Factors>(tile + i / 1024 * kPanel * kImageStride + j, kImageStride, chunk);
     }
   }
 }
@@ -252,15 +261,21 @@ struct Ring {
   __device__ void release(int i) const { barrier_arrive(empty + i % kStages); }
 };
 
-// D [64, 64] = left . tile^T of a rows image: 16 steps.
-__device__ __forceinline__ void multiply_rows_image(const std::uint32_t (&left)[64], std::uint32_t tile, float (&d)[32]) {
+// D [64, 64] = left . tile^T of a rows image.
+template <class Factors>
+__device__ __forceinline__ void multiply_rows_image(const std::uint32_t (&left)[left_registers<Factors>(kFusedWidth)],
+                                                    std::uint32_t tile, float (&d)[32]) {
 #pragma unroll
-  for (int k = 0; k < 16; ++k) wgmma_n64(d, left + 4 * k, panel_descriptor(tile + k / 4 * 8192 + k % 4 * 32), k > 0);
+  for (int k = 0; k < kFusedWidth / Factors::kInner; ++k)
+    wgmma<Factors>(d, left + 4 * k, panel_descriptor(tile + k / 4 * 8192 + k % 4 * 32), k > 0);
 }
-// D [64, 128] += left . tile^T of a columns image: 8 steps.
-__device__ __forceinline__ void multiply_columns_image(const std::uint32_t (&left)[32], std::uint32_t tile, float (&d)[64]) {
+// D [64, 128] += left . tile^T of a columns image.
+template <class Factors>
+__device__ __forceinline__ void multiply_columns_image(const std::uint32_t (&left)[left_registers<Factors>(kFusedTile)],
+                                                       std::uint32_t tile, float (&d)[64]) {
 #pragma unroll
-  for (int k = 0; k < 8; ++k) wgmma_n128(d, left + 4 * k, panel_descriptor(tile + k / 4 * 16384 + k % 4 * 32), 1);
+  for (int k = 0; k < kFusedTile / Factors::kInner; ++k)
+    wgmma<Factors>(d, left + 4 * k, panel_descriptor(tile + k / 4 * 16384 + k % 4 * 32), 1);
 }
 
 __device__ __forceinline__ void store_fragments(const float (&d)[64], float* block, int thread) {

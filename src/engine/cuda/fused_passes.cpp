@@ -27,7 +27,7 @@ bool fits(const LayerPlan& layer, const Plan& plan) {
 }  // namespace
 
 bool FusedPasses::fit(const Plan& plan, Wanted wanted, Precision precision) {
-  if (!allowed || precision != Precision::tf32 || wanted.hyper || wanted.coordinates || wanted.dropout || wanted.variational)
+  if (!allowed || precision == Precision::float32 || wanted.hyper || wanted.coordinates || wanted.dropout || wanted.variational)
     return false;
   if (plan.spec.outputs != 1 || (plan.has_head && plan.head_inputs > kMaxFolded * kFusedWidth)) return false;
   if (plan.layers.size() > size(kMaxFusedLayers) || !is_hopper()) return false;
@@ -49,10 +49,11 @@ std::size_t FusedPasses::bytes_per_row(const Plan& plan, std::size_t members, bo
 
 int FusedPasses::loss_partials(int rows) { return row_blocks_of(rows); }
 
-FusedPasses::FusedPasses(const Network& network, std::size_t capacity, bool training, const Stream& stream)
+FusedPasses::FusedPasses(const Network& network, std::size_t capacity, bool training, Precision precision, const Stream& stream)
     : network_(network),
       plan_(network.plan()),
       training_(training),
+      precision_(precision),
       tiles_(tiles_of(plan_.layers.front().features)),
       multiprocessors_(multiprocessors()),
       capacity_(size(row_blocks_of(static_cast<int>(capacity))) * size(kFusedRows)),
@@ -72,11 +73,12 @@ FusedPasses::FusedPasses(const Network& network, std::size_t capacity, bool trai
   refresh(stream.get());
 }
 
+std::size_t FusedPasses::images() const { return size(network_.members()) * size(tiles_) * size(image_words(precision_)); }
+
 void FusedPasses::prepare_layer(std::size_t i, const Stream& stream) {
   const LayerPlan& plan = plan_.layers[i];
   Layer& layer = layers_[i];
   const auto members = size(network_.members());
-  const std::size_t images = members * size(tiles_) * size(kTileFloats);
   const std::size_t fragments = members * capacity_ * size(kFusedWidth);
   const std::size_t kept = members * capacity_ / size(kFusedRows) * size(tiles_) * 512;
   layer.beside = std::make_unique<Stream>(false);
@@ -90,12 +92,12 @@ void FusedPasses::prepare_layer(std::size_t i, const Stream& stream) {
     layer.row_sums = DeviceArray<float>(size(kMaxParts) * members * capacity_);
     if (training_) layer.feature_sums = DeviceArray<float>(layer.q.size());
   } else {
-    layer.bottleneck_columns = DeviceArray<float>(images);
+    layer.bottleneck_columns = DeviceArray<ImageWord>(images());
     layer.output = DeviceArray<float>(size(kMaxParts) * fragments);
     if (training_) {
-      layer.bottleneck_rows = DeviceArray<float>(images);
+      layer.bottleneck_rows = DeviceArray<ImageWord>(images());
       layer.output_gradient = DeviceArray<float>(size(kMaxParts) * fragments);
-      layer.transposed = DeviceArray<float>(fragments);
+      layer.transposed = DeviceArray<ImageWord>(members * capacity_ / size(kFusedRows) * size(image_words(precision_)));
     }
   }
   if (training_ && plan.planar()) layer.phases = DeviceArray<uint4>(kept);
@@ -121,11 +123,11 @@ void FusedPasses::prepare_features(std::size_t i, const Stream& stream) {
                    stream.get());
   }
   if (plan.hidden == 0) return;
-  const std::size_t images = members * size(tiles_) * size(kTileFloats);
-  layer.frequencies_rows = DeviceArray<float>(images);
-  if (training_) layer.frequencies_columns = DeviceArray<float>(images);
+  layer.frequencies_rows = DeviceArray<ImageWord>(images());
+  if (training_) layer.frequencies_columns = DeviceArray<ImageWord>(images());
   const ConstMatrices frequencies = network_.frequencies(i);
-  make_images({.members = count,
+  make_images({.precision = precision_,
+               .members = count,
                .features = plan.features,
                .tiles = tiles_,
                .data = frequencies.data,
@@ -144,7 +146,8 @@ void FusedPasses::refresh(cudaStream_t stream) {
       continue;
     }
     const ConstMatrices matrix = network_.matrix(plan_.layers[i].bottleneck, kFusedWidth);
-    make_images({.members = network_.members(),
+    make_images({.precision = precision_,
+                 .members = network_.members(),
                  .features = plan_.layers[i].features,
                  .tiles = tiles_,
                  .data = matrix.data,
@@ -157,7 +160,7 @@ void FusedPasses::refresh(cudaStream_t stream) {
   }
 }
 
-std::pair<float*, float*> FusedPasses::images_at(std::size_t bottleneck) {
+std::pair<ImageWord*, ImageWord*> FusedPasses::images_at(std::size_t bottleneck) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (plan_.layers[i].bottleneck == bottleneck)
       return {layers_[i].bottleneck_rows.data(), layers_[i].bottleneck_columns.data()};
@@ -245,7 +248,8 @@ void FusedPasses::forward_layer(std::size_t i, cudaStream_t stream) {
   const auto columns = size(plan_.coordinates);
   Layer& layer = layers_[i];
   layer.output_division = is_folded(i) ? divide_evenly() : divide();
-  fused_forward({.members = network_.members(),
+  fused_forward({.precision = precision_,
+                 .members = network_.members(),
                  .row_blocks = row_blocks_,
                  .division = layer.output_division,
                  .input = layer.feeder == kNone ? Fragments{} : output_of(size(layer.feeder)),

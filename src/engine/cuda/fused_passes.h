@@ -19,7 +19,7 @@ class FusedPasses {
   static inline bool allowed = true;  // tests compare with the plain passes NOLINT(*-non-const-global-variables)
 
   // `capacity` is rounded up to whole pairs of row blocks.
-  FusedPasses(const Network& network, std::size_t capacity, bool training, const Stream& stream);
+  FusedPasses(const Network& network, std::size_t capacity, bool training, Precision precision, const Stream& stream);
   static std::size_t bytes_per_row(const Plan& plan, std::size_t members, bool training);
 
   std::size_t capacity() const { return capacity_; }
@@ -31,7 +31,7 @@ class FusedPasses {
   void refresh(cudaStream_t stream);
   int tiles() const { return tiles_; }
   // The images, rows' and columns', of the bottleneck at an offset among a member's parameters.
-  std::pair<float*, float*> images_at(std::size_t bottleneck);
+  std::pair<ImageWord*, ImageWord*> images_at(std::size_t bottleneck);
   void predict(int rows, cudaStream_t stream);
 
   static int loss_partials(int rows);  // entries of a target's `partial` that a pass fills
@@ -45,8 +45,8 @@ class FusedPasses {
 
  private:
   struct Layer {
-    int feeder;                                                // the layer that feeds it, or kNone
-    DeviceArray<float> frequencies_rows, frequencies_columns;  // images of W^T
+    int feeder;                                                    // the layer that feeds it, or kNone
+    DeviceArray<ImageWord> frequencies_rows, frequencies_columns;  // images of W^T
     DeviceArray<float> coefficients;
     DeviceArray<uint4> phases;
     DeviceArray<SphericalFeature> spherical;  // where the layer has such features
@@ -54,10 +54,10 @@ class FusedPasses {
     Division output_division = {};            // of the output or, folded, of the row sums
     std::unique_ptr<Stream> beside;           // what is not on the way to the next layer
     // Of a layer that feeds another:
-    DeviceArray<float> bottleneck_rows, bottleneck_columns;
+    DeviceArray<ImageWord> bottleneck_rows, bottleneck_columns;
     DeviceArray<float> output;           // fragments
     DeviceArray<float> output_gradient;  // fragments
-    DeviceArray<float> transposed;       // the same, as images
+    DeviceArray<ImageWord> transposed;   // the same, as images
     Fragments gradient = {};             // of the output
     // Of a folded one:
     DeviceArray<float> q, feature_sums, row_sums;
@@ -85,10 +85,12 @@ class FusedPasses {
   bool is_folded(std::size_t layer) const { return plan_.layers[layer].next < 0; }
   Division divide() const;
   Division divide_evenly() const;
+  std::size_t images() const;  // words of a matrix's image, of all members
 
   const Network& network_;
   const Plan& plan_;
   bool training_;
+  Precision precision_;
   int tiles_, multiprocessors_;
   std::size_t capacity_;
   int row_blocks_ = 0;  // of the pass under way

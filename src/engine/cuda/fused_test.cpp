@@ -55,10 +55,14 @@ std::vector<Case> wide_cases() {
   return all;
 }
 
-TEST(Fused, FitsThePapersNetworkAndTheDefault) {
+class Fused : public testing::TestWithParam<Precision> {};
+INSTANTIATE_TEST_SUITE_P(Cuda, Fused, fused_precisions(), name_of_precision);
+
+TEST(FusedPasses, FitThePapersNetworkAndTheDefault) {
   DRIFT_NEEDS_HOPPER();
   EXPECT_TRUE(FusedPasses::fit(make_plan(paper_spec(1, 1, 1)), {.backward = true}, Precision::tf32));
   EXPECT_TRUE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, true)), {.backward = true}, Precision::tf32));
+  EXPECT_TRUE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, true)), {.backward = true}, Precision::bf16));
   EXPECT_FALSE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, true)), {.backward = true}, Precision::float32));
   EXPECT_TRUE(FusedPasses::fit(make_plan(default_spec(Space::plane, 2, false)), {.backward = true}, Precision::tf32));
   NetworkSpec two_outputs = default_spec(Space::plane, 2, true);
@@ -69,7 +73,7 @@ TEST(Fused, FitsThePapersNetworkAndTheDefault) {
   }
 }
 
-TEST(Fused, FitsTheSphereWhereItsFeaturesFitHalves) {
+TEST(FusedPasses, FitTheSphereWhereItsFeaturesFitHalves) {
   DRIFT_NEEDS_HOPPER();
   NetworkSpec spec = default_spec(Space::sphere, 3, true);
   EXPECT_TRUE(FusedPasses::fit(make_plan(spec), {.backward = true}, Precision::tf32));
@@ -78,30 +82,30 @@ TEST(Fused, FitsTheSphereWhereItsFeaturesFitHalves) {
   EXPECT_FALSE(FusedPasses::fit(make_plan(spec), {.backward = true}, Precision::tf32));
 }
 
-TEST(Fused, PredictsAsTheCpuDoes) {
+TEST_P(Fused, PredictsAsTheCpuDoes) {
   DRIFT_NEEDS_GPU();
   for (const Case& a_case : wide_cases()) {
     const Observations points(a_case.spec, 301);
     const Ensemble ensemble = drawn(a_case);
     std::vector<float> here(points.count() * 3), there(here.size());
     for (const bool on_gpu : {true, false}) {
-      const auto engine = on_gpu ? gpu(Precision::tf32) : cpu();
+      const auto engine = on_gpu ? gpu(GetParam()) : cpu();
       engine->predict(ensemble, points.set(false).coordinates,
                       {.mean = {}, .variance = {}, .members = {(on_gpu ? here : there).data(), points.count(), 3}});
     }
-    EXPECT_LT(distance(here, there), kTf32) << a_case.name << ", " << a_case.spec.features;
+    EXPECT_LT(distance(here, there), coarser(kTf32, GetParam())) << a_case.name << ", " << a_case.spec.features;
   }
 }
 
 // Points in plenty, so that blocks of threads take several pairs of row blocks, and the host several blocks of points.
-TEST(Fused, PredictsTheSameBitsEveryTime) {
+TEST_P(Fused, PredictsTheSameBitsEveryTime) {
   DRIFT_NEEDS_GPU();
   for (const Case& a_case : {wide(1000, 2, 1, Frequencies::structured), wide_on_sphere(1000, 3, 0.05, Frequencies::structured)}) {
     const Observations points(a_case.spec, 40000);
     const Ensemble ensemble = drawn(a_case);
     const auto predicted = [&] {
       std::vector<float> out(points.count() * 3);
-      gpu(Precision::tf32)
+      gpu(GetParam())
           ->predict(ensemble, points.set(false).coordinates,
                     {.mean = {}, .variance = {}, .members = {out.data(), points.count(), 3}});
       return out;
@@ -112,13 +116,13 @@ TEST(Fused, PredictsTheSameBitsEveryTime) {
 }
 
 // What PredictsAsTheCpuDoes can tell apart: the same network but for the poles of one layer.
-TEST(Fused, PredictionsDependOnEveryLayersSphericalFeatures) {
+TEST_P(Fused, PredictionsDependOnEveryLayersSphericalFeatures) {
   DRIFT_NEEDS_GPU();
   const Case a_case = cases_on_sphere()[1];
   const Observations points(a_case.spec, 301);
   const auto predicted = [&](const Ensemble& ensemble) {
     std::vector<float> out(points.count() * 3);
-    gpu(Precision::tf32)
+    gpu(GetParam())
         ->predict(ensemble, points.set(false).coordinates,
                   {.mean = {}, .variance = {}, .members = {out.data(), points.count(), 3}});
     return out;
@@ -132,31 +136,30 @@ TEST(Fused, PredictionsDependOnEveryLayersSphericalFeatures) {
       float* poles = member.fixed.data() + layer.poles;  // [3, features]
       std::swap_ranges(poles, poles + layer.features, poles + layer.features);
     }
-    EXPECT_GT(distance(predicted(turned), predicted(ensemble)), 20 * kTf32) << layer.name;
+    EXPECT_GT(distance(predicted(turned), predicted(ensemble)), 10 * coarser(kTf32, GetParam())) << layer.name;
   }
 }
 
-// The plain passes in tf32, which round the same factors at the same places.
-Trained plainly_trained(const Case& a_case, const Observations& observations, std::uint64_t steps) {
+// The plain passes, which round the same factors at the same places.
+Trained plainly_trained(Precision precision, const Case& a_case, const Observations& observations, std::uint64_t steps) {
   FusedPasses::allowed = false;
-  Trained result = trained(*gpu(Precision::tf32), a_case, observations, {steps});
+  Trained result = trained(*gpu(precision), a_case, observations, {steps});
   FusedPasses::allowed = true;
   return result;
 }
 
 // Heavy-tailed frequencies magnify the rounding from layer to layer, so that a tolerance would have to be wide; the plain passes'
 // distance from float32 says what it may be.
-TEST(Fused, HasTheCpusGradients) {
+TEST_P(Fused, HasTheCpusGradients) {
   DRIFT_NEEDS_GPU();
   for (const Case& a_case : wide_cases()) {
     const Observations observations(a_case.spec, 1500);
-    const Trained here = trained(*gpu(Precision::tf32), a_case, observations, {1}),
-                  there = trained(*cpu(), a_case, observations, {1});
-    const Trained plain = plainly_trained(a_case, observations, 1);
+    const Trained here = trained(*gpu(GetParam()), a_case, observations, {1}), there = trained(*cpu(), a_case, observations, {1});
+    const Trained plain = plainly_trained(GetParam(), a_case, observations, 1);
     const Plan plan = make_plan(a_case.spec);
     for (std::size_t i = 0; i < here.ensemble.members.size(); ++i) {
       EXPECT_NEAR(here.state.members[i].losses.at(0), there.state.members[i].losses.at(0),
-                  kTf32 * there.state.members[i].losses.at(0));
+                  coarser(kTf32, GetParam()) * there.state.members[i].losses.at(0));
       for (const TensorInfo& tensor : plan.parameter_tensors) {
         if (tensor.name == "hyper") continue;
         const auto part = [&](const Trained& all) {
@@ -164,45 +167,45 @@ TEST(Fused, HasTheCpusGradients) {
           return std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(tensor.size()));
         };
         const double plain_distance = distance(part(plain), part(there));
-        EXPECT_LT(plain_distance, 0.05);
-        EXPECT_LT(distance(part(here), part(there)), 1.6 * plain_distance + 1e-3)
+        EXPECT_LT(plain_distance, coarser(0.05, GetParam()));
+        EXPECT_LT(distance(part(here), part(there)), 1.6 * plain_distance + coarser(1e-3, GetParam()))
             << tensor.name << " of " << a_case.name << ", " << a_case.spec.features;
       }
     }
   }
 }
 
-TEST(Fused, TrainsAsTheCpuDoes) {
+TEST_P(Fused, TrainsAsTheCpuDoes) {
   DRIFT_NEEDS_GPU();
   for (const Case& a_case : wide_cases()) {
     const Observations observations(a_case.spec, 1500);
-    const Trained here = trained(*gpu(Precision::tf32), a_case, observations, {12}),
+    const Trained here = trained(*gpu(GetParam()), a_case, observations, {12}),
                   there = trained(*cpu(), a_case, observations, {12});
     for (std::size_t i = 0; i < here.ensemble.members.size(); ++i) {
-      EXPECT_LT(distance(here.state.members[i].losses, there.state.members[i].losses), 2e-2);
+      EXPECT_LT(distance(here.state.members[i].losses, there.state.members[i].losses), coarser(2e-2, GetParam()));
     }
-    const Trained again = trained(*gpu(Precision::tf32), a_case, observations, {5, 12});
+    const Trained again = trained(*gpu(GetParam()), a_case, observations, {5, 12});
     EXPECT_EQ(here.ensemble.members[1].parameters, again.ensemble.members[1].parameters);
     EXPECT_EQ(here.state.members[2].losses, again.state.members[2].losses);
   }
 }
 
 // Both round to tf32; what little they differ by grows with the steps.
-TEST(Fused, TrainsOnTheSphereAsThePlainPassesDo) {
+TEST_P(Fused, TrainsOnTheSphereAsThePlainPassesDo) {
   DRIFT_NEEDS_GPU();
   for (const Optimiser optimiser : {Optimiser::adam, Optimiser::muon}) {
     Case a_case = cases_on_sphere()[1];
     a_case.recipe.optimiser = optimiser;
     a_case.recipe.epochs = 70;
     const Observations observations(a_case.spec, 1500);
-    const Trained here = trained(*gpu(Precision::tf32), a_case, observations, {200});
-    const Trained plain = plainly_trained(a_case, observations, 200);
+    const Trained here = trained(*gpu(GetParam()), a_case, observations, {200});
+    const Trained plain = plainly_trained(GetParam(), a_case, observations, 200);
     for (std::size_t i = 0; i < here.ensemble.members.size(); ++i) {
       const std::vector<float>& losses = here.state.members[i].losses;
       if (most_steps() >= 200) {
         EXPECT_LT(losses.back(), 0.5F * losses.front());
       }
-      EXPECT_LT(distance(losses, plain.state.members[i].losses), 2e-2);
+      EXPECT_LT(distance(losses, plain.state.members[i].losses), coarser(2e-2, GetParam()));
     }
   }
 }

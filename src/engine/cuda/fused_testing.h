@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -27,10 +28,28 @@ DeviceArray<T> on_device(const std::vector<T>& from, const Stream& stream) {
   array.upload(from, stream);
   return array;
 }
-inline std::vector<float> to_host(const DeviceArray<float>& from, const Stream& stream) {
-  std::vector<float> to(from.size());
+template <class T>
+std::vector<T> to_host(const DeviceArray<T>& from, const Stream& stream) {
+  std::vector<T> to(from.size());
   from.download(to.data(), to.size(), 0, stream);
   return to;
+}
+
+// Random numbers as an image has them, for `tiles` tiles.
+inline std::vector<ImageWord> image_of_normals(int tiles, Precision precision, std::uint64_t seed) {
+  const std::vector<float> numbers = normals(static_cast<std::size_t>(tiles) * kTileFloats, seed);
+  std::vector<ImageWord> words;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto bits = std::bit_cast<std::uint32_t>(numbers[i]);
+    if (precision == Precision::tf32) {
+      words.push_back(bits);
+    } else if (i % 2 == 0) {
+      words.push_back(bits >> 16);
+    } else {
+      words.back() |= bits & 0xFFFF0000U;
+    }
+  }
+  return words;
 }
 
 enum class Kept { phases, halves, both };

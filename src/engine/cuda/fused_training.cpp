@@ -65,7 +65,7 @@ cudaStream_t FusedPasses::way_back(std::size_t i, cudaStream_t stream) {
   Layer& feeder = layers_[static_cast<std::size_t>(layers_[i].feeder)];
   const cudaStream_t aside = feeder.beside->get();
   fork_.order(stream, aside);
-  transpose_fragments(feeder.gradient, network_.members(), row_blocks_, feeder.transposed.data(), aside);
+  transpose_fragments(feeder.gradient, precision_, network_.members(), row_blocks_, feeder.transposed.data(), aside);
   return aside;
 }
 
@@ -73,7 +73,8 @@ void FusedPasses::backward_layer(std::size_t i, cudaStream_t stream) {
   Layer& layer = layers_[i];
   Layer& feeder = layers_[static_cast<std::size_t>(layer.feeder)];
   const Division division = divide();
-  fused_backward({.members = network_.members(),
+  fused_backward({.precision = precision_,
+                  .members = network_.members(),
                   .row_blocks = row_blocks_,
                   .division = division,
                   .output_gradient = layer.gradient,
@@ -89,7 +90,8 @@ void FusedPasses::backward_layer(std::size_t i, cudaStream_t stream) {
 }
 
 void FusedPasses::weight_gradient(std::size_t i, const GradientPlace& gradient, const FusedAdam* adam, cudaStream_t stream) {
-  FusedWeightGradient weights = {.layers = 1,
+  FusedWeightGradient weights = {.precision = precision_,
+                                 .layers = 1,
                                  .members = network_.members(),
                                  .row_blocks = row_blocks_,
                                  .tiles = tiles_,

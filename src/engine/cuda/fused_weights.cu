@@ -11,11 +11,12 @@ namespace {
 enum class Kept { phases, halves, both };
 
 constexpr int kPhaseBytes = 512 * 16;  // of a tile, as of its halves
-constexpr int stage_bytes(Kept kept) { return kTileBytes + (kept == Kept::both ? 4 : 2) * kPhaseBytes; }
-constexpr int stages_of(Kept kept) { return kept == Kept::both ? 3 : 4; }
-constexpr int weight_shared(Kept kept) { return shared_bytes(stages_of(kept) * stage_bytes(kept)); }
-static_assert(stages_of(Kept::phases) * stage_bytes(Kept::phases) >= 2 * kFusedTile * kImageStride * 4);
-static_assert(stages_of(Kept::both) * stage_bytes(Kept::both) >= 2 * kFusedTile * kImageStride * 4);
+template <class Factors, Kept kKept>
+struct Stages {
+  static constexpr int kBytes = kTileBytes<Factors> + (kKept == Kept::both ? 4 : 2) * kPhaseBytes, kCount = stages_of(kBytes);
+  static constexpr int kShared = shared_bytes(kCount * kBytes);
+  static_assert(kCount * kBytes >= 2 * kFusedTile * kImageStride * 4);
+};
 
 #ifdef DRIFT_WGMMA
 
@@ -27,7 +28,7 @@ __device__ __forceinline__ std::uint32_t transposed(std::uint32_t pair) {
 
 // 16 rows of 16 features as the left factor of a product, but for the sign: phases are half a turn off. `kept` has the first 8
 // features in x and y, rows 0 to 7 in x and z.
-template <Kept kKept>
+template <class Factors, Kept kKept>
 __device__ __forceinline__ void take_features(const uint4& kept, const uint4& halves, std::uint32_t* to) {
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -42,8 +43,7 @@ __device__ __forceinline__ void take_features(const uint4& kept, const uint4& ha
         const std::uint32_t pair = transposed(n == 0 ? (half == 0 ? halves.x : halves.y) : (half == 0 ? halves.z : halves.w));
         low -= low_half(pair), high -= high_half(pair);
       }
-      to[half * 4 + n] = as_tf32(low);
-      to[half * 4 + n + 2] = as_tf32(high);
+      Factors::put(to, half, n, low, high);
     }
   }
 }
@@ -70,7 +70,7 @@ __device__ __forceinline__ void add_or_store(const FusedWeightGradient& f, const
   }
 }
 
-// Adam on a tile whose gradient is in registers; the new weights, rounded, into shared [64][kImageStride].
+// Adam on a tile whose gradient is in registers; the new weights into shared [64][kImageStride].
 __device__ __forceinline__ void adam_on_fragments(const FusedAdam& a, const FusedWeightGradient::Layer& layer, std::size_t member,
                                                   int tile, int thread, const float (&sum)[64], float* shared) {
   constexpr int kAtOnce = 16;
@@ -106,8 +106,8 @@ __device__ __forceinline__ void adam_on_fragments(const FusedAdam& a, const Fuse
         weights[(first + k) * 4] = w[k];
         moment1[(first + k) * 4] = m[k];
         moment2[(first + k) * 4] = v[k];
-        to[(first + k) * 8] = __uint_as_float(as_tf32(w[k].x));
-        to[(first + k) * 8 + 1] = __uint_as_float(as_tf32(w[k].y));
+        to[(first + k) * 8] = w[k].x;
+        to[(first + k) * 8 + 1] = w[k].y;
       }
     }
   }
@@ -128,10 +128,11 @@ __device__ __forceinline__ void prefetch_tile(const FusedAdam& a, const FusedWei
 
 #endif
 
-template <bool kAdam, Kept kKept>
+template <class Factors, bool kAdam, Kept kKept>
 __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_constant__ FusedWeightGradient f) {
 #ifdef DRIFT_WGMMA
-  constexpr int kStages = stages_of(kKept), kStageBytes = stage_bytes(kKept);
+  using Of = Stages<Factors, kKept>;
+  constexpr int kStages = Of::kCount, kStageBytes = Of::kBytes, kImageBytes = kTileBytes<Factors>;
   unsigned char* memory = aligned_memory();
   const Ring<kStages> ring(reinterpret_cast<std::uint64_t*>(memory + kStages * kStageBytes));
   const FusedWeightGradient::Layer& layer = f.layer[blockIdx.z];
@@ -146,11 +147,11 @@ __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_c
         const std::size_t block = member * f.row_blocks + i;
         ring.wait_free(i);
         const std::size_t at = (block * f.tiles + blockIdx.x * 2) * 512;
-        barrier_expect(full, kTileBytes + (kKept == Kept::both ? 2 : 1) * tiles * kPhaseBytes);
-        bulk_copy(stage, layer.output_gradient + block * kTileFloats, kTileBytes, full);
-        bulk_copy(stage + kTileBytes, (kKept == Kept::halves ? layer.added : layer.phases) + at, tiles * kPhaseBytes, full);
+        barrier_expect(full, kImageBytes + (kKept == Kept::both ? 2 : 1) * tiles * kPhaseBytes);
+        bulk_copy(stage, layer.output_gradient + block * kTileWords<Factors>, kImageBytes, full);
+        bulk_copy(stage + kImageBytes, (kKept == Kept::halves ? layer.added : layer.phases) + at, tiles * kPhaseBytes, full);
         if constexpr (kKept == Kept::both)
-          bulk_copy(stage + kTileBytes + 2 * kPhaseBytes, layer.added + at, tiles * kPhaseBytes, full);
+          bulk_copy(stage + kImageBytes + 2 * kPhaseBytes, layer.added + at, tiles * kPhaseBytes, full);
       }
     }
   } else {
@@ -166,15 +167,18 @@ __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_c
     for (int i = 0; i < f.row_blocks; ++i) {
       const unsigned char* stage = memory + i % kStages * kStageBytes;
       ring.wait_full(i);
-      const uint4* kept = reinterpret_cast<const uint4*>(stage + kTileBytes + group * kPhaseBytes) + warp * 128 + lane;
-      std::uint32_t features[32];
+      const uint4* kept = reinterpret_cast<const uint4*>(stage + kImageBytes + group * kPhaseBytes) + warp * 128 + lane;
+      constexpr int kRegisters = left_registers<Factors>(kFusedTile);
+      std::uint32_t features[kRegisters];
 #pragma unroll
-      for (int n = 0; n < 4; ++n)
-        take_features<kKept>(kept[n * 32], kept[n * 32 + (kKept == Kept::both ? 2 * 512 : 0)], features + 8 * n);
+      for (int n = 0; n < 4; ++n) {
+        take_features<Factors, kKept>(kept[n * 32], kept[n * 32 + (kKept == Kept::both ? 2 * 512 : 0)],
+                                      features + kRegisters / 4 * n);
+      }
       touch(sum);
       await_turn(group);
       wgmma_fence();
-      multiply_columns_image(features, shared_address(stage), sum);
+      multiply_columns_image<Factors>(features, shared_address(stage), sum);
       wgmma_commit();
       pass_turn(group);
       wgmma_wait<0>();
@@ -191,31 +195,38 @@ __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_c
       float* shared = reinterpret_cast<float*>(memory) + group * kFusedTile * kImageStride;
       if (there) adam_on_fragments(f.adam, layer, member, tile, thread, sum, shared);
       sync_group(group);
-      const std::size_t at = (member * f.tiles + tile) * kTileFloats;
-      if (there) write_images<128>(shared, thread, layer.rows_image + at, layer.columns_image + at);
+      const std::size_t at = (member * f.tiles + tile) * kTileWords<Factors>;
+      if (there) write_images<Factors, 128>(shared, thread, layer.rows_image + at, layer.columns_image + at);
     }
   }
 #endif
 }
 
-template <bool kAdam, Kept kKept>
+template <class Factors, bool kAdam, Kept kKept>
 void launch_weights(const FusedWeightGradient& f, cudaStream_t stream) {
+  constexpr int kShared = Stages<Factors, kKept>::kShared;
   const dim3 grid(blocks(f.tiles, 2), unsigned_of(f.members), unsigned_of(f.layers));
-  allow_shared(weight_kernel<kAdam, kKept>, weight_shared(kKept));
-  weight_kernel<kAdam, kKept><<<grid, kFusedThreads, weight_shared(kKept), stream>>>(f);
+  allow_shared(weight_kernel<Factors, kAdam, kKept>, kShared);
+  weight_kernel<Factors, kAdam, kKept><<<grid, kFusedThreads, kShared, stream>>>(f);
 }
 
-template <bool kAdam>
+// All layers keep the same kinds.
+template <class Factors, bool kAdam>
 void launch_weights(const FusedWeightGradient& f, cudaStream_t stream) {
-  if (f.layer[0].added == nullptr) return launch_weights<kAdam, Kept::phases>(f, stream);
-  f.layer[0].phases == nullptr ? launch_weights<kAdam, Kept::halves>(f, stream) : launch_weights<kAdam, Kept::both>(f, stream);
+  if (f.layer[0].added == nullptr) return launch_weights<Factors, kAdam, Kept::phases>(f, stream);
+  f.layer[0].phases == nullptr ? launch_weights<Factors, kAdam, Kept::halves>(f, stream)
+                               : launch_weights<Factors, kAdam, Kept::both>(f, stream);
+}
+
+template <class Factors>
+void launch_weights(const FusedWeightGradient& f, cudaStream_t stream) {
+  f.adam.numbers != nullptr ? launch_weights<Factors, true>(f, stream) : launch_weights<Factors, false>(f, stream);
 }
 
 }  // namespace
 
-// All layers keep the same kinds.
 void fused_weight_gradient(const FusedWeightGradient& f, cudaStream_t stream) {
-  f.adam.numbers != nullptr ? launch_weights<true>(f, stream) : launch_weights<false>(f, stream);
+  f.precision == Precision::bf16 ? launch_weights<Bf16>(f, stream) : launch_weights<Tf32>(f, stream);
   check_cuda(cudaGetLastError(), "starting the weights' gradients");
 }
 

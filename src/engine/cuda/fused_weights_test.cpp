@@ -10,10 +10,10 @@ namespace {
 
 struct Result {
   std::vector<float> gradient, weights, moment1, moment2;  // [members, stride]
-  std::vector<float> rows_images, columns_images, wanted_rows, wanted_columns;
+  std::vector<ImageWord> rows_images, columns_images, wanted_rows, wanted_columns;
 };
 
-Result run(const Problem& p, bool accumulate, bool adam) {
+Result run(const Problem& p, Precision precision, bool accumulate, bool adam) {
   const Stream stream;
   const auto on_device = [&]<class T>(const std::vector<T>& from) {
     DeviceArray<T> array(from.size());
@@ -22,14 +22,17 @@ Result run(const Problem& p, bool accumulate, bool adam) {
   };
   DeviceArray<uint4> phases = on_device(p.phases), halves = on_device(p.halves);
   DeviceArray<float> fragments = on_device(p.fragments), gradient = on_device(p.before), weights = on_device(p.weights),
-                     moment1 = on_device(p.moment1), moment2 = on_device(p.moment2), images(p.fragments.size());
+                     moment1 = on_device(p.moment1), moment2 = on_device(p.moment2);
   DeviceArray<float> factors = on_device(std::vector<float>(size(p.members), kFactor));
   std::vector<StepNumbers> all_numbers;
   for (int z = 0; z < p.members; ++z) all_numbers.push_back(numbers_of(z));
   DeviceArray<StepNumbers> numbers = on_device(all_numbers);
-  const std::size_t of_layer = size(p.members) * size(p.row_blocks), image = size(p.members) * size(p.tiles) * kTileFloats;
-  DeviceArray<float> rows_images(size(p.layers) * image), columns_images(rows_images.size());
-  FusedWeightGradient f = {.layers = p.layers,
+  const std::size_t of_layer = size(p.members) * size(p.row_blocks), words = size(image_words(precision));
+  const std::size_t image = size(p.members) * size(p.tiles) * words;
+  DeviceArray<ImageWord> images(size(p.layers) * of_layer * words), rows_images(size(p.layers) * image),
+      columns_images(rows_images.size());
+  FusedWeightGradient f = {.precision = precision,
+                           .layers = p.layers,
                            .members = p.members,
                            .row_blocks = p.row_blocks,
                            .tiles = p.tiles,
@@ -50,11 +53,11 @@ Result run(const Problem& p, bool accumulate, bool adam) {
   }
   for (int i = 0; i < p.layers; ++i) {
     const std::size_t block = size(i) * of_layer;
-    transpose_fragments({.data = fragments.data() + block * kTileFloats}, p.members, p.row_blocks,
-                        images.data() + block * kTileFloats, stream.get());
+    transpose_fragments({.data = fragments.data() + block * kTileFloats}, precision, p.members, p.row_blocks,
+                        images.data() + block * words, stream.get());
     f.layer[i] = {.phases = p.kept == Kept::halves ? nullptr : phases.data() + block * size(p.tiles) * 512,
                   .added = p.kept == Kept::phases ? nullptr : halves.data() + block * size(p.tiles) * 512,
-                  .output_gradient = images.data() + block * kTileFloats,
+                  .output_gradient = images.data() + block * words,
                   .factor = {.first = {factors.data(), 0, 1}},
                   .gradient = gradient.data() + p.offset(i),
                   .features = p.features,
@@ -64,7 +67,7 @@ Result run(const Problem& p, bool accumulate, bool adam) {
   }
   fused_weight_gradient(f, stream.get());
   Result r;
-  const auto to_host = [&](const DeviceArray<float>& from, std::vector<float>& to) {
+  const auto to_host = [&]<class T>(const DeviceArray<T>& from, std::vector<T>& to) {
     const std::size_t had = to.size();
     to.resize(had + from.size());
     from.download(to.data() + had, from.size(), 0, stream);
@@ -77,8 +80,9 @@ Result run(const Problem& p, bool accumulate, bool adam) {
   to_host(rows_images, r.rows_images);
   to_host(columns_images, r.columns_images);
   for (int i = 0; i < p.layers; ++i) {
-    DeviceArray<float> rows(image), columns(image);
-    make_images({.members = p.members,
+    DeviceArray<ImageWord> rows(image), columns(image);
+    make_images({.precision = precision,
+                 .members = p.members,
                  .features = p.features,
                  .tiles = p.tiles,
                  .data = weights.data() + p.offset(i),
@@ -105,12 +109,16 @@ std::vector<Problem> problems() {
   return all;
 }
 
-TEST(FusedWeights, MultiplyWhatWasKeptWithTheGradients) {
+class FusedWeights : public testing::TestWithParam<Precision> {};
+INSTANTIATE_TEST_SUITE_P(Cuda, FusedWeights, fused_precisions(), name_of_precision);
+
+TEST_P(FusedWeights, MultiplyWhatWasKeptWithTheGradients) {
   DRIFT_NEEDS_HOPPER();
+  const double tolerance = coarser(kRoundedFactors, GetParam());
   for (const Problem& p : problems()) {
     for (const bool accumulate : {false, true}) {
-      const Result r = run(p, accumulate, false);
-      EXPECT_EQ(run(p, accumulate, false).gradient, r.gradient);
+      const Result r = run(p, GetParam(), accumulate, false);
+      EXPECT_EQ(run(p, GetParam(), accumulate, false).gradient, r.gradient);
       EXPECT_EQ(r.weights, p.weights);
       for (const int member : {0, p.members - 1}) {
         const std::size_t first = size(member) * p.stride;
@@ -122,7 +130,7 @@ TEST(FusedWeights, MultiplyWhatWasKeptWithTheGradients) {
             here.push_back(r.gradient[at] - (accumulate ? p.before[at] : 0.0F));
             there.push_back(static_cast<float>(sum[i]));
           }
-          EXPECT_LT(distance(here, there), kRoundedFactors) << p.features << " layer " << layer << " member " << member;
+          EXPECT_LT(distance(here, there), tolerance) << p.features << " layer " << layer << " member " << member;
         }
         for (const std::size_t at : {first + 3, first + p.stride - 1}) EXPECT_EQ(r.gradient[at], p.before[at]);
       }
@@ -130,10 +138,11 @@ TEST(FusedWeights, MultiplyWhatWasKeptWithTheGradients) {
   }
 }
 
-TEST(FusedWeights, FollowAdamAndLeaveTheirImages) {
+TEST_P(FusedWeights, FollowAdamAndLeaveTheirImages) {
   DRIFT_NEEDS_HOPPER();
+  const double tolerance = coarser(kRoundedFactors, GetParam());
   for (const Problem& p : problems()) {
-    const Result r = run(p, true, true), again = run(p, true, true);
+    const Result r = run(p, GetParam(), true, true), again = run(p, GetParam(), true, true);
     EXPECT_EQ(again.weights, r.weights);
     EXPECT_EQ(r.rows_images, r.wanted_rows);
     EXPECT_EQ(r.columns_images, r.wanted_columns);
@@ -154,8 +163,8 @@ TEST(FusedWeights, FollowAdamAndLeaveTheirImages) {
         moments_here.push_back(r.moment2[at]);
         moments_there.push_back(static_cast<float>(v));
       }
-      EXPECT_LT(distance(here, there), kRoundedFactors) << p.features << " member " << member;
-      EXPECT_LT(distance(moments_here, moments_there), kRoundedFactors) << p.features << " member " << member;
+      EXPECT_LT(distance(here, there), tolerance) << p.features << " member " << member;
+      EXPECT_LT(distance(moments_here, moments_there), tolerance) << p.features << " member " << member;
     }
   }
 }

@@ -4,6 +4,9 @@
 // registers. PTX ISA 9.0, "Asynchronous warpgroup level matrix instructions".
 
 #include <cstdint>
+#include <type_traits>
+
+#include "engine/cuda/factors.cuh"
 
 namespace drift::cuda {
 
@@ -103,52 +106,66 @@ __device__ __forceinline__ void touch(std::uint32_t (&a)[kCount]) {
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(a[i])::"memory");
 }
 
-// D [64, 64] (+)= A [64, 8] . B [8, 64]
-__device__ __forceinline__ void wgmma_n64(float (&d)[32], const std::uint32_t* a, std::uint64_t b, int add) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-      "}, {%32, %33, %34, %35}, %36, p, 1, 1;\n}\n"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]),
-        "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]),
-        "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
-        "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
-}
-
-#define DRIFT_64_REGISTERS                                                           \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "           \
-  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+// `Factors` as in factors.cuh, k its kInner. The left factor is in registers, the right one K-major.
+#define DRIFT_32_REGISTERS                                                 \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define DRIFT_64_REGISTERS                                                             \
+  DRIFT_32_REGISTERS                                                                   \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
   "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define DRIFT_64_SUMS                                                                                                      \
+#define DRIFT_32_SUMS                                                                                                      \
   "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]), "+f"(d[8]), "+f"(d[9]),  \
       "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]), "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), \
       "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]), "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]), \
-      "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]), "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), \
-      "+f"(d[37]), "+f"(d[38]), "+f"(d[39]), "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), \
-      "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), \
-      "+f"(d[55]), "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+      "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
+#define DRIFT_64_SUMS                                                                                                      \
+  DRIFT_32_SUMS, "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]), "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),   \
+      "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]), "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]), "+f"(d[48]), \
+      "+f"(d[49]), "+f"(d[50]), "+f"(d[51]), "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]), "+f"(d[56]), "+f"(d[57]), \
+      "+f"(d[58]), "+f"(d[59]), "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
+#define DRIFT_WGMMA_N64(kinds, flags)                                                                                        \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\nwgmma.mma_async.sync.aligned.m64n64" kinds " {" DRIFT_32_REGISTERS \
+               "}, {%32, %33, %34, %35}, %36, p, 1, 1" flags ";\n}\n"                                                        \
+               : DRIFT_32_SUMS                                                                                               \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add))
+#define DRIFT_WGMMA_N128(kinds, flags)                                                                                        \
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\nwgmma.mma_async.sync.aligned.m64n128" kinds " {" DRIFT_64_REGISTERS \
+               "}, {%64, %65, %66, %67}, %68, p, 1, 1" flags ";\n}\n"                                                         \
+               : DRIFT_64_SUMS                                                                                                \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add))
 
-// D [64, 128] (+)= A [64, 8] . B [8, 128]
-__device__ __forceinline__ void wgmma_n128(float (&d)[64], const std::uint32_t* a, std::uint64_t b, int add) {
-  asm volatile(
-      "{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" DRIFT_64_REGISTERS "}, {%64, %65, %66, %67}, %68, p, 1, 1;\n}\n"
-      : DRIFT_64_SUMS
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+// D [64, 64] (+)= A [64, k] . B [k, 64]
+template <class Factors>
+__device__ __forceinline__ void wgmma(float (&d)[32], const std::uint32_t* a, std::uint64_t b, int add) {
+  if constexpr (std::is_same_v<Factors, Bf16>) {
+    DRIFT_WGMMA_N64("k16.f32.bf16.bf16", ", 0");
+  } else {
+    DRIFT_WGMMA_N64("k8.f32.tf32.tf32", "");
+  }
 }
-// The same with A in shared memory, laid out as B is.
-__device__ __forceinline__ void wgmma_n128(float (&d)[64], std::uint64_t a, std::uint64_t b, int add) {
+// D [64, 128] (+)= A [64, k] . B [k, 128]
+template <class Factors>
+__device__ __forceinline__ void wgmma(float (&d)[64], const std::uint32_t* a, std::uint64_t b, int add) {
+  if constexpr (std::is_same_v<Factors, Bf16>) {
+    DRIFT_WGMMA_N128("k16.f32.bf16.bf16", ", 0");
+  } else {
+    DRIFT_WGMMA_N128("k8.f32.tf32.tf32", "");
+  }
+}
+// The same in tf32 with A in shared memory, laid out as B is.
+__device__ __forceinline__ void wgmma_shared(float (&d)[64], std::uint64_t a, std::uint64_t b, int add) {
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" DRIFT_64_REGISTERS "}, %64, %65, p, 1, 1;\n}\n"
       : DRIFT_64_SUMS
       : "l"(a), "l"(b), "r"(add));
 }
+#undef DRIFT_WGMMA_N64
+#undef DRIFT_WGMMA_N128
+#undef DRIFT_32_REGISTERS
 #undef DRIFT_64_REGISTERS
+#undef DRIFT_32_SUMS
 #undef DRIFT_64_SUMS
 
 #endif  // DRIFT_WGMMA

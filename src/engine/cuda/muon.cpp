@@ -31,6 +31,7 @@ Muon::Muon(MuonArrays arrays, int rows, int cols, const std::vector<std::size_t>
       iterations_(iterations),
       steps_per_gram_(precision == Precision::float32 ? 3 : 1),
       precision_(precision == Precision::bf16 ? Precision::tf32 : precision),
+      image_precision_(precision),
       fused_(fusing_allowed && precision_ == Precision::tf32 && fused_muon_fits(rows, cols) && in_pairs(arrays, offsets)),
       host_offsets_(offsets),
       offsets_(offsets.size()),
@@ -73,7 +74,8 @@ FusedMuon Muon::fused_step(const StepNumbers* numbers) const {
           .iterations = iterations_,
           .root = root_of_rows(),
           .tiles = tiles_,
-          .images = images_.data()};
+          .images = images_.data(),
+          .image_precision = image_precision_};
 }
 
 void Muon::enqueue_one(std::size_t offset, const StepNumbers* numbers, cudaStream_t stream) const {

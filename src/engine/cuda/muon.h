@@ -7,6 +7,7 @@
 
 #include "drift/engine.h"
 #include "engine/cuda/device.h"
+#include "engine/cuda/fused.h"
 #include "engine/cuda/kernels.h"
 
 namespace drift::cuda {
@@ -41,8 +42,8 @@ void muon_apply(const MuonArrays& a, const float* scales, cudaStream_t stream); 
 
 // Images of a bottleneck (fused.h) that the update writes as well.
 struct MuonImages {
-  float* rows;
-  float* columns;
+  ImageWord* rows;
+  ImageWord* columns;
 };
 // All of it in one kernel, in tf32, where it fits.
 struct FusedMuon {
@@ -52,6 +53,7 @@ struct FusedMuon {
   float root;                // of `rows`
   int tiles;                 // of the images
   const MuonImages* images;  // [layers], or nullptr
+  Precision image_precision;
 };
 bool fused_muon_fits(int rows, int cols);
 void fused_muon(const FusedMuon& m, cudaStream_t stream);
@@ -87,7 +89,8 @@ class Muon {
   int rows_, cols_, small_;
   int iterations_;
   int steps_per_gram_;
-  Precision precision_;
+  Precision precision_;  // of products
+  Precision image_precision_;
   bool fused_;
   std::vector<std::size_t> host_offsets_;
   DeviceArray<std::size_t> offsets_;

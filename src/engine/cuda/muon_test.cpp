@@ -45,7 +45,7 @@ std::vector<StepNumbers> numbers_of(const Problem& p) {
 }
 
 struct Images {
-  std::vector<float> rows, columns;
+  std::vector<ImageWord> rows, columns;
 };
 
 // `steps` steps with the same gradient; the images of both bottlenecks too, where asked for.
@@ -76,8 +76,8 @@ void step_on_gpu(Problem& p, std::uint64_t steps, bool fused, Precision precisio
   Muon muon(arrays, static_cast<int>(p.rows), static_cast<int>(kCols), p.offsets, p.factors, kIterations, precision, stream);
   Muon::fusing_allowed = true;
   const int tiles = static_cast<int>((p.rows + kFusedTile - 1) / kFusedTile);
-  const std::size_t size = p.members * static_cast<std::size_t>(tiles) * kTileFloats;
-  DeviceArray<float> rows_images(2 * size), columns_images(2 * size);
+  const std::size_t size = p.members * static_cast<std::size_t>(tiles * image_words(precision));
+  DeviceArray<ImageWord> rows_images(2 * size), columns_images(2 * size);
   if (images != nullptr) {
     muon.write_images(
         tiles,
@@ -187,19 +187,24 @@ TEST(FusedMuon, StaysWithoutGradientsAndShowsWhatIsNotANumber) {
   EXPECT_TRUE(std::isnan(p.weights[2 * p.stride + p.offsets[1] + 300 * kCols - 1]));
 }
 
-TEST(FusedMuon, WritesTheImagesOfTheNewWeights) {
+class FusedMuonImages : public testing::TestWithParam<Precision> {};
+INSTANTIATE_TEST_SUITE_P(Cuda, FusedMuonImages, fused_precisions(), name_of_precision);
+
+TEST_P(FusedMuonImages, AreOfTheNewWeights) {
   DRIFT_NEEDS_HOPPER();
   for (const std::size_t rows : {130, 1000}) {
     Problem p(rows, 2);
     Images images;
-    step_on_gpu(p, 1, true, Precision::tf32, &images);
+    step_on_gpu(p, 1, true, GetParam(), &images);
     const Stream stream;
     const int tiles = static_cast<int>((rows + kFusedTile - 1) / kFusedTile);
-    const std::size_t size = p.members * static_cast<std::size_t>(tiles) * kTileFloats;
-    DeviceArray<float> weights(p.weights.size()), rows_images(size), columns_images(size);
+    const std::size_t size = p.members * static_cast<std::size_t>(tiles * image_words(GetParam()));
+    DeviceArray<float> weights(p.weights.size());
+    DeviceArray<ImageWord> rows_images(size), columns_images(size);
     weights.upload(p.weights, stream);
     for (std::size_t layer = 0; layer < 2; ++layer) {
-      make_images({.members = static_cast<int>(p.members),
+      make_images({.precision = GetParam(),
+                   .members = static_cast<int>(p.members),
                    .features = static_cast<int>(rows),
                    .tiles = tiles,
                    .data = weights.data() + p.offsets[layer],
@@ -209,12 +214,12 @@ TEST(FusedMuon, WritesTheImagesOfTheNewWeights) {
                    .rows_image = rows_images.data(),
                    .columns_image = columns_images.data()},
                   stream.get());
-      Images want{std::vector<float>(size), std::vector<float>(size)};
+      Images want{std::vector<ImageWord>(size), std::vector<ImageWord>(size)};
       rows_images.download(want.rows.data(), size, 0, stream);
       columns_images.download(want.columns.data(), size, 0, stream);
-      const auto part = [&](const std::vector<float>& all) {
+      const auto part = [&](const std::vector<ImageWord>& all) {
         const auto begin = all.begin() + static_cast<std::ptrdiff_t>(layer * size);
-        return std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(size));
+        return std::vector<ImageWord>(begin, begin + static_cast<std::ptrdiff_t>(size));
       };
       EXPECT_EQ(part(images.rows), want.rows);
       EXPECT_EQ(part(images.columns), want.columns);

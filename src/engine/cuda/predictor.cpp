@@ -37,7 +37,7 @@ class Blocks {
     const auto members = static_cast<std::size_t>(network.members());
     if (may_fuse && FusedPasses::fit(network.plan(), wanted, precision)) {
       const std::size_t rows = rows_at_once(FusedPasses::bytes_per_row(network.plan(), members, false), points.rows);
-      fused_ = std::make_unique<FusedPasses>(network, rows, false, stream);
+      fused_ = std::make_unique<FusedPasses>(network, rows, false, precision, stream);
       capacity_ = fused_->capacity();
     } else {
       const std::size_t rows = rows_at_once(Passes::bytes_per_row(network.plan(), members, wanted), points.rows);

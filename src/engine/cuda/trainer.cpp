@@ -82,7 +82,7 @@ void Trainer::make_passes() {
   const std::size_t most = std::min({recipe_.batch, observations_, kMaxPassRows});
   capacity_ = std::clamp<std::size_t>(fitting / 256 * 256, std::min<std::size_t>(256, most), most);
   if (fused) {
-    fused_ = std::make_unique<FusedPasses>(network_, capacity_, true, stream_);
+    fused_ = std::make_unique<FusedPasses>(network_, capacity_, true, precision_, stream_);
     capacity_ = fused_->capacity();
     muon_by_layer_ = !muon_.empty() && std::all_of(muon_.begin(), muon_.end(), [](const auto& muon) { return muon->is_fused(); });
     const auto images_of = [&](std::size_t offset) {
