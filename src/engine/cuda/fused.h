@@ -22,7 +22,7 @@ namespace drift::cuda {
 // w = t / 32, g = t % 32 / 4, c = t % 4; memory has float4[16][128]. As the left factor of the next product the same thread wants
 // (g, c), (g + 8, c), (g, c + 4), (g + 8, c + 4): the same numbers once the 8 columns are taken in the order 0 2 4 6 1 3 5 7. So
 // the right factors are stored with their inner index in that order, and a fragment goes from one product to the next as it is.
-// In bf16 it does so without (factors.cuh).
+// In bf16 the numbers' own order is the one that is wanted (factors.cuh).
 //
 // Images. Right factors lie in memory as wgmma wants them in shared memory: K-major panels of 128 bytes (32 numbers, or 64 of
 // bf16) by 64 or 128 rows, 16-byte chunks exchanged by the row's last three bits. One bulk copy of 32 or 16 KiB brings a tile in.
@@ -34,9 +34,8 @@ inline constexpr int kFusedTile = 64;         // features
 inline constexpr int kFusedRows = 64;         // of a block
 inline constexpr int kTileFloats = 64 * 128;  // of a tile's matrix, and of a fragment block
 using ImageWord = std::uint32_t;              // one number of an image in tf32, or two in bf16
-constexpr int image_words(Precision precision) {
-  return precision == Precision::bf16 ? kTileFloats / 2 : kTileFloats;
-}  // of a tile
+// Of a tile's image.
+constexpr int image_words(Precision precision) { return precision == Precision::bf16 ? kTileFloats / 2 : kTileFloats; }
 inline constexpr int kMaxFusedCoordinates = 3;
 inline constexpr int kMaxFusedLayers = 12;
 inline constexpr int kMaxFolded = 2;  // layers that feed the head

@@ -25,18 +25,14 @@ struct Form {
 namespace {
 
 constexpr int kCoefficientBytes = (kMaxFusedCoordinates + 1) * 64 * 4;
-// A stage: two images, the second one's place q's where the layer is folded, and, forward, coefficients.
-template <class Factors, int kMore>
-struct Stages {
-  static constexpr int kImage = kTileBytes<Factors>, kBytes = 2 * kImage + kMore, kCount = stages_of(kBytes);
-  static constexpr int kShared = shared_bytes(kCount * kBytes);
-  static constexpr int kUnusedByFolded = kImage + kFusedTile * 4;  // q leaves most of the image's place
-  static_assert(kBytes % kAlignment == 0 && kUnusedByFolded + kConsumers * 8 <= 2 * kImage);
-};
+// A stage has two images, or, where the layer is folded, q in place of the bottleneck's, and forward coefficients behind them.
 template <class Factors>
-using ForwardStages = Stages<Factors, kCoefficientBytes>;
+using ForwardStages = Stages<2 * kTileBytes<Factors> + kCoefficientBytes>;
 template <class Factors>
-using BackwardStages = Stages<Factors, 0>;
+using BackwardStages = Stages<2 * kTileBytes<Factors>>;
+constexpr int kFoldedBytes = kFusedTile * 4;  // of q
+static_assert(kFoldedBytes + kConsumers * 8 <=
+              kTileBytes<Bf16>);  // so there is room behind it for what forward_kernel puts there
 
 #ifdef DRIFT_WGMMA
 
@@ -103,31 +99,22 @@ template <class F>
 __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_constant__ FusedForward f) {
 #ifdef DRIFT_WGMMA
   using Factors = typename F::Factors;
-  using Of = ForwardStages<Factors>;
-  constexpr int kStages = Of::kCount, kImage = Of::kImage, kWords = kTileWords<Factors>;
-  unsigned char* memory = aligned_memory();
-  const Ring<kStages> ring(reinterpret_cast<std::uint64_t*>(memory + kStages * Of::kBytes));
+  constexpr int kImage = kTileBytes<Factors>;
+  const Ring<ForwardStages<Factors>> ring(aligned_memory());
   const int tiles = f.division.tiles, pairs_of_member = f.row_blocks / 2;
   Share share(f.division, blockIdx.x);
   if (threadIdx.x >= kConsumers) {
     give_registers<40>();
     if (threadIdx.x == kConsumers) {
+      constexpr int kBytes = (F::kHidden ? kImage : 0) + (F::kFolded ? kFoldedBytes : kImage) + F::kCoefficients * 4;
       for (int i = 0; share.next();) {
         const std::size_t first = static_cast<std::size_t>(share.pair / pairs_of_member) * tiles + share.begin;
         for (std::size_t at = first; at < first + share.count; ++at, ++i) {
-          unsigned char* stage = memory + i % kStages * Of::kBytes;
-          std::uint64_t* full = ring.full + i % kStages;
-          ring.wait_free(i);
-          barrier_expect(full, (F::kHidden ? kImage : 0) + (F::kFolded ? kFusedTile * 4 : kImage) + F::kCoefficients * 4);
-          if constexpr (F::kHidden) bulk_copy(stage, f.frequencies + at * kWords, kImage, full);
-          if constexpr (F::kFolded) {
-            bulk_copy(stage + kImage, f.folded.q + at * kFusedTile, kFusedTile * 4, full);
-          } else {
-            bulk_copy(stage + kImage, f.bottleneck + at * kWords, kImage, full);
-          }
-          if constexpr (F::kCosines) {
-            bulk_copy(stage + 2 * kImage, f.coefficients + at * F::kCoefficients, F::kCoefficients * 4, full);
-          }
+          const Filling filling = ring.fill(i, kBytes);
+          if constexpr (F::kHidden) filling.copy(0, f.frequencies + at * kTileWords<Factors>, kImage);
+          if constexpr (F::kFolded) filling.copy(kImage, f.folded.q + at * kFusedTile, kFoldedBytes);
+          if constexpr (!F::kFolded) filling.copy(kImage, f.bottleneck + at * kTileWords<Factors>, kImage);
+          if constexpr (F::kCosines) filling.copy(2 * kImage, f.coefficients + at * F::kCoefficients, F::kCoefficients * 4);
         }
       }
     }
@@ -168,7 +155,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
         ring.wait_full(i);
         if constexpr (F::kHidden) {
           wgmma_fence();
-          multiply_rows_image<Factors>(left, shared_address(memory + i % kStages * Of::kBytes), phase);
+          multiply_rows_image<Factors>(left, shared_address(ring.stage(i)), phase);
           wgmma_commit();
         }
       };
@@ -178,7 +165,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
       touch(phase);
       for (int n = 0; n < count; ++n) {
         const int i = fill + n;
-        unsigned char* stage = memory + i % kStages * Of::kBytes;
+        unsigned char* stage = ring.stage(i);
         const float* coefficients = reinterpret_cast<const float*>(stage + 2 * kImage) + lane % 4 * 2;
         uint4* phases = F::kKeep ? f.phases + kept + n * 512 : nullptr;
         const bool more = n + 1 < count;
@@ -190,7 +177,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
           });
           // Stored, and never read: an arrival overtakes reads that are under way, and behind the other group's loads one took so
           // long that the next fill came before it. A store of what came of all of them has to wait for them.
-          reinterpret_cast<float2*>(stage + Of::kUnusedByFolded)[threadIdx.x] = {sum[0], sum[1]};
+          reinterpret_cast<float2*>(stage + kImage + kFoldedBytes)[threadIdx.x] = {sum[0], sum[1]};
           ring.release(i);
           if (!more) break;
           fetch_added(n + 1);
@@ -244,10 +231,8 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
 template <class Factors, bool kFolded>
 __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid_constant__ FusedBackward f) {
 #ifdef DRIFT_WGMMA
-  using Of = BackwardStages<Factors>;
-  constexpr int kStages = Of::kCount, kImage = Of::kImage, kWords = kTileWords<Factors>;
-  unsigned char* memory = aligned_memory();
-  const Ring<kStages> ring(reinterpret_cast<std::uint64_t*>(memory + kStages * Of::kBytes));
+  constexpr int kImage = kTileBytes<Factors>;
+  const Ring<BackwardStages<Factors>> ring(aligned_memory());
   const int tiles = f.division.tiles, pairs_of_member = f.row_blocks / 2;
   Share share(f.division, blockIdx.x);
   if (threadIdx.x >= kConsumers) {
@@ -256,16 +241,10 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
       for (int i = 0; share.next();) {
         const std::size_t first = static_cast<std::size_t>(share.pair / pairs_of_member) * tiles + share.begin;
         for (std::size_t at = first; at < first + share.count; ++at, ++i) {
-          unsigned char* stage = memory + i % kStages * Of::kBytes;
-          std::uint64_t* full = ring.full + i % kStages;
-          ring.wait_free(i);
-          barrier_expect(full, (kFolded ? kFusedTile * 4 : kImage) + kImage);
-          if constexpr (kFolded) {
-            bulk_copy(stage, f.folded.q + at * kFusedTile, kFusedTile * 4, full);
-          } else {
-            bulk_copy(stage, f.bottleneck + at * kWords, kImage, full);
-          }
-          bulk_copy(stage + kImage, f.frequencies + at * kWords, kImage, full);
+          const Filling filling = ring.fill(i, (kFolded ? kFoldedBytes : kImage) + kImage);
+          if constexpr (kFolded) filling.copy(0, f.folded.q + at * kFusedTile, kFoldedBytes);
+          if constexpr (!kFolded) filling.copy(0, f.bottleneck + at * kTileWords<Factors>, kImage);
+          filling.copy(kImage, f.frequencies + at * kTileWords<Factors>, kImage);
         }
       }
     }
@@ -301,7 +280,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
         ring.wait_full(i);
         if constexpr (!kFolded) {
           wgmma_fence();
-          multiply_rows_image<Factors>(left, shared_address(memory + i % kStages * Of::kBytes), gradient);
+          multiply_rows_image<Factors>(left, shared_address(ring.stage(i)), gradient);
           wgmma_commit();
         }
       };
@@ -311,7 +290,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
       touch(gradient);
       for (int n = 0; n < count; ++n) {
         const int i = fill + n;
-        const unsigned char* stage = memory + i % kStages * Of::kBytes;
+        const unsigned char* stage = ring.stage(i);
         const float* q = reinterpret_cast<const float*>(stage) + thread % 4 * 2;
         std::uint32_t product[left_registers<Factors>(kFusedTile)];
         times_sines<Factors>(

@@ -18,7 +18,7 @@ namespace {
 constexpr int kMuonThreads = 256, kMuonRows = 256;  // of a block
 constexpr int kPanelBytes = 128 * 128;              // 32 numbers of the inner index
 constexpr int kRowsBytes = kMuonRows / 32 * kPanelBytes, kSquareBytes = 4 * kPanelBytes;
-constexpr int kMuonShared = shared_bytes(kRowsBytes + kSquareBytes);
+constexpr int kMuonShared = kRowsBytes + kSquareBytes + kAlignment;
 
 #ifdef DRIFT_WGMMA
 

@@ -9,16 +9,18 @@ namespace drift::cuda {
 
 // Three warpgroups; the third fetches and gives most of its registers to the others: 2 x 128 x 232 + 128 x 40 <= 65536.
 constexpr int kConsumers = 256, kFusedThreads = kConsumers + 128;
-constexpr int kBarrierBytes = 128, kAlignment = 1024;
+constexpr int kAlignment = 1024;
 template <class Factors>
 constexpr int kTileBytes = kFusedTile* kFusedWidth* static_cast<int>(sizeof(typename Factors::Number));  // of an image
 template <class Factors>
 constexpr int kTileWords = kTileBytes<Factors> / static_cast<int>(sizeof(ImageWord));
-// As many stages as there is room for.
-constexpr int kStageMemory = 200 * 1024;
-constexpr int stages_of(int stage_bytes) { return kStageMemory / stage_bytes; }
-// Of dynamic shared memory, for stages at a multiple of kAlignment and their barriers.
-constexpr int shared_bytes(int stages) { return stages + kBarrierBytes + kAlignment; }
+// Stages of shared memory, as many as there is room for, at multiples of kAlignment, and behind them two barriers of each.
+template <int kStageBytes>
+struct Stages {
+  static constexpr int kBytes = kStageBytes, kCount = 200 * 1024 / kBytes;
+  static constexpr int kShared = kCount * (kBytes + 16) + kAlignment;  // of dynamic shared memory, which may begin anywhere
+  static_assert(kBytes % kAlignment == 0);
+};
 
 template <class Kernel>
 void allow_shared(Kernel* kernel, int bytes) {
@@ -234,15 +236,25 @@ __device__ __forceinline__ unsigned char* aligned_memory() {
   return shared_memory + ((kAlignment - address % kAlignment) % kAlignment);
 }
 
-// A ring of stages.
-template <int kStages>
+// A stage that is being filled: where a barrier waits for all that was said to come.
+struct Filling {
+  unsigned char* stage;
+  std::uint64_t* full;
+
+  __device__ void copy(int offset, const void* from, int bytes) const { bulk_copy(stage + offset, from, bytes, full); }
+};
+
+// The stages in turn; `i` counts fills.
+template <class S>
 struct Ring {
+  unsigned char* memory;
   std::uint64_t* full;
   std::uint64_t* empty;
 
-  __device__ explicit Ring(std::uint64_t* barriers) : full(barriers), empty(barriers + kStages) {
+  __device__ explicit Ring(unsigned char* aligned)
+      : memory(aligned), full(reinterpret_cast<std::uint64_t*>(memory + S::kCount * S::kBytes)), empty(full + S::kCount) {
     if (threadIdx.x == 0) {
-      for (int i = 0; i < kStages; ++i) {
+      for (int i = 0; i < S::kCount; ++i) {
         barrier_init(full + i, 1);
         barrier_init(empty + i, kConsumers);
       }
@@ -250,15 +262,19 @@ struct Ring {
     }
     __syncthreads();
   }
-  // Producer: waits until stage of the i-th fill is free.
-  __device__ void wait_free(int i) const {
-    if (i >= kStages) barrier_wait(empty + i % kStages, (i / kStages - 1) & 1);
+  __device__ unsigned char* stage(int i) const { return memory + i % S::kCount * S::kBytes; }
+  // Producer: when the stage is free, `bytes` are going to come.
+  __device__ Filling fill(int i, int bytes) const {
+    if (i >= S::kCount) barrier_wait(empty + i % S::kCount, (i / S::kCount - 1) & 1);
+    barrier_expect(full + i % S::kCount, bytes);
+    return {stage(i), full + i % S::kCount};
   }
-  __device__ void wait_full(int i) const { barrier_wait(full + i % kStages, (i / kStages) & 1); }
+  // Consumers: what was to come has come.
+  __device__ void wait_full(int i) const { barrier_wait(full + i % S::kCount, (i / S::kCount) & 1); }
   // Consumers: a thread has done with it. What it has read of the stage itself must have reached it, as it has where products of
   // it were waited for: an arrival does not wait for reads under way. One lane could arrive for its warp after __syncwarp(), but
   // racecheck would not see the other lanes' reads.
-  __device__ void release(int i) const { barrier_arrive(empty + i % kStages); }
+  __device__ void release(int i) const { barrier_arrive(empty + i % S::kCount); }
 };
 
 // D [64, 64] = left . tile^T of a rows image.

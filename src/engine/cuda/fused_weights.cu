@@ -12,11 +12,7 @@ enum class Kept { phases, halves, both };
 
 constexpr int kPhaseBytes = 512 * 16;  // of a tile, as of its halves
 template <class Factors, Kept kKept>
-struct Stages {
-  static constexpr int kBytes = kTileBytes<Factors> + (kKept == Kept::both ? 4 : 2) * kPhaseBytes, kCount = stages_of(kBytes);
-  static constexpr int kShared = shared_bytes(kCount * kBytes);
-  static_assert(kCount * kBytes >= 2 * kFusedTile * kImageStride * 4);
-};
+using WeightStages = Stages<kTileBytes<Factors> + (kKept == Kept::both ? 4 : 2) * kPhaseBytes>;
 
 #ifdef DRIFT_WGMMA
 
@@ -131,27 +127,22 @@ __device__ __forceinline__ void prefetch_tile(const FusedAdam& a, const FusedWei
 template <class Factors, bool kAdam, Kept kKept>
 __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_constant__ FusedWeightGradient f) {
 #ifdef DRIFT_WGMMA
-  using Of = Stages<Factors, kKept>;
-  constexpr int kStages = Of::kCount, kStageBytes = Of::kBytes, kImageBytes = kTileBytes<Factors>;
-  unsigned char* memory = aligned_memory();
-  const Ring<kStages> ring(reinterpret_cast<std::uint64_t*>(memory + kStages * kStageBytes));
+  using S = WeightStages<Factors, kKept>;
+  constexpr int kImage = kTileBytes<Factors>;
+  static_assert(S::kCount * S::kBytes >= 2 * kFusedTile * kImageStride * 4);  // which Adam takes when the stages are done with
+  const Ring<S> ring(aligned_memory());
   const FusedWeightGradient::Layer& layer = f.layer[blockIdx.z];
   const std::size_t member = blockIdx.y;
   if (threadIdx.x >= kConsumers) {
     give_registers<40>();
     if (threadIdx.x == kConsumers) {
-      const int tiles = min(2, f.tiles - static_cast<int>(blockIdx.x) * 2);
+      const int phases = min(2, f.tiles - static_cast<int>(blockIdx.x) * 2) * kPhaseBytes;
       for (int i = 0; i < f.row_blocks; ++i) {
-        unsigned char* stage = memory + i % kStages * kStageBytes;
-        std::uint64_t* full = ring.full + i % kStages;
-        const std::size_t block = member * f.row_blocks + i;
-        ring.wait_free(i);
-        const std::size_t at = (block * f.tiles + blockIdx.x * 2) * 512;
-        barrier_expect(full, kImageBytes + (kKept == Kept::both ? 2 : 1) * tiles * kPhaseBytes);
-        bulk_copy(stage, layer.output_gradient + block * kTileWords<Factors>, kImageBytes, full);
-        bulk_copy(stage + kImageBytes, (kKept == Kept::halves ? layer.added : layer.phases) + at, tiles * kPhaseBytes, full);
-        if constexpr (kKept == Kept::both)
-          bulk_copy(stage + kImageBytes + 2 * kPhaseBytes, layer.added + at, tiles * kPhaseBytes, full);
+        const std::size_t block = member * f.row_blocks + i, at = (block * f.tiles + blockIdx.x * 2) * 512;
+        const Filling filling = ring.fill(i, kImage + (kKept == Kept::both ? 2 : 1) * phases);
+        filling.copy(0, layer.output_gradient + block * kTileWords<Factors>, kImage);
+        filling.copy(kImage, (kKept == Kept::halves ? layer.added : layer.phases) + at, phases);
+        if constexpr (kKept == Kept::both) filling.copy(kImage + 2 * kPhaseBytes, layer.added + at, phases);
       }
     }
   } else {
@@ -165,9 +156,9 @@ __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_c
 #pragma unroll
     for (int i = 0; i < 64; ++i) sum[i] = 0;
     for (int i = 0; i < f.row_blocks; ++i) {
-      const unsigned char* stage = memory + i % kStages * kStageBytes;
+      const unsigned char* stage = ring.stage(i);
       ring.wait_full(i);
-      const uint4* kept = reinterpret_cast<const uint4*>(stage + kImageBytes + group * kPhaseBytes) + warp * 128 + lane;
+      const uint4* kept = reinterpret_cast<const uint4*>(stage + kImage + group * kPhaseBytes) + warp * 128 + lane;
       constexpr int kRegisters = left_registers<Factors>(kFusedTile);
       std::uint32_t features[kRegisters];
 #pragma unroll
@@ -192,7 +183,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_c
     if constexpr (kAdam) {
       // Both groups have done with the stages; their memory is used again.
       sync_both_groups();
-      float* shared = reinterpret_cast<float*>(memory) + group * kFusedTile * kImageStride;
+      float* shared = reinterpret_cast<float*>(ring.memory) + group * kFusedTile * kImageStride;
       if (there) adam_on_fragments(f.adam, layer, member, tile, thread, sum, shared);
       sync_group(group);
       const std::size_t at = (member * f.tiles + tile) * kTileWords<Factors>;
@@ -204,7 +195,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) weight_kernel(const __grid_c
 
 template <class Factors, bool kAdam, Kept kKept>
 void launch_weights(const FusedWeightGradient& f, cudaStream_t stream) {
-  constexpr int kShared = Stages<Factors, kKept>::kShared;
+  constexpr int kShared = WeightStages<Factors, kKept>::kShared;
   const dim3 grid(blocks(f.tiles, 2), unsigned_of(f.members), unsigned_of(f.layers));
   allow_shared(weight_kernel<Factors, kAdam, kKept>, kShared);
   weight_kernel<Factors, kAdam, kKept><<<grid, kFusedThreads, kShared, stream>>>(f);
