@@ -67,10 +67,10 @@ Matrix muon_direction(const Matrix& gradient, int iterations) {
 
 Eigen::VectorXd singular_values(const Matrix& matrix) { return Eigen::BDCSVD<Eigen::MatrixXd>(matrix).singularValues(); }
 
-// Frobenius norm of the difference of matrices whose singular values are near 1. Rounding of the Gram matrix, 1e-7 of its largest
-// eigenvalue, grows by 12 a step over the three steps between two Gram matrices; measured: at most 2e-4 for [1000, 128], as far
-// from the exact result as the direct iteration in float32 comes.
-constexpr double kFloatVsDouble = 2e-4;
+// Frobenius norm of the difference of matrices whose singular values are near 1, the larger one's being 11. Rounding of the Gram
+// matrix, 1e-7 of its largest eigenvalue, grows by 12 a step over the five steps between two Gram matrices; measured: at most
+// 2.4e-3, and 1.6e-3 for [1000, 128]. (Three steps between them: 2e-4, as the direct iteration in float32.)
+constexpr double kFloatVsDouble = 4e-3;
 
 using Shape = std::tuple<int, int, double>;
 class AnyMatrix : public testing::TestWithParam<Shape> {};
@@ -88,7 +88,8 @@ TEST_P(AnyMatrix, IsOrthogonalisedAsByTheDirectIterationInDouble) {
 
 INSTANTIATE_TEST_SUITE_P(WellAndIllConditioned, AnyMatrix,
                          testing::Values(Shape{150, 24, 0.5}, Shape{150, 24, 1e-3}, Shape{150, 24, 1e-6}, Shape{24, 150, 1e-6},
-                                         Shape{40, 40, 1e-4}, Shape{100, 1, 1.0}, Shape{1, 30, 1.0}, Shape{1, 1, 1.0}));
+                                         Shape{40, 40, 1e-4}, Shape{1000, 128, 1e-3}, Shape{1000, 128, 1e-5}, Shape{100, 1, 1.0},
+                                         Shape{1, 30, 1.0}, Shape{1, 1, 1.0}));
 
 TEST(Muon, BringsSingularValuesNearOne) {
   const Matrix direction = muon_direction(normal_matrix(256, 32, 3), 5);

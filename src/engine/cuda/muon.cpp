@@ -20,7 +20,7 @@ bool in_pairs(const MuonArrays& a, const std::vector<std::size_t>& offsets) {
 
 }  // namespace
 
-// In float32 the Gram matrix serves three iterations, as on the CPU. In the lower precisions its rounding would grow too large,
+// In float32 the Gram matrix serves three iterations. In the lower precisions its rounding would grow too large,
 // and products with X are cheap: it is made anew for each.
 Muon::Muon(MuonArrays arrays, int rows, int cols, const std::vector<std::size_t>& offsets, const std::vector<float>& factors,
            int iterations, Precision precision, const Stream& stream)
