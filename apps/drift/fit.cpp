@@ -137,10 +137,14 @@ class Fit {
     const drift::FieldInfo& info = result.model.info;
     const std::string unit = info.value.unit == "1" ? "" : " " + info.value.unit;
     const bool given = plan.settings.uncertainty.noise_sd || plan.settings.uncertainty.noise == "sigma";
-    say(fmt::format("Noise of an observation: {:.3g}{} ({}).", info.noise_sd, unit,
-                    given             ? "given"
-                    : result.held_out ? "what the field leaves unexplained of held-out ones"
-                                      : "judged by those that trained: too little"));
+    if (!given && result.held_out && info.noise_sd < 1e-3 * result.held_out->rmse) {
+      say("Noise of an observation: too little to be told from what the field's spread explains of held-out ones.");
+    } else {
+      say(fmt::format("Noise of an observation: {:.3g}{} ({}).", info.noise_sd, unit,
+                      given             ? "given"
+                      : result.held_out ? "what the field leaves unexplained of held-out ones"
+                                        : "judged by those that trained: too little"));
+    }
     if (info.spread_scale != 1.0) say(fmt::format("Spread of the field: {:.3g} times that of the networks.", info.spread_scale));
     if (result.held_out) {
       say(fmt::format("\nHeld-out observations{}:\n{}",
