@@ -96,6 +96,7 @@ std::string title_of(const std::string& method) {
 
 std::filesystem::path fit_stem(const ComparePlan& plan, const std::string& method, std::uint64_t seed) {
   Fingerprint print;
+  print.add(build_id());
   print.add(plan.fingerprint);
   print.add(method);
   if (method.starts_with("drift")) {  // the settings of the networks are those of the run
