@@ -46,8 +46,9 @@ int look(dl_phdr_info* object, std::size_t /*size*/, void* data) {
   for (int i = 0; i < object->dlpi_phnum && search.found.empty(); ++i) {
     const auto& segment = object->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
-    search.found = build_id_in(reinterpret_cast<const unsigned char*>(object->dlpi_addr + segment.p_vaddr), segment.p_memsz,
-                               segment.p_align == 8 ? 8 : 4);
+    // The loader tells places as numbers. NOLINTNEXTLINE(performance-no-int-to-ptr)
+    const auto* notes = reinterpret_cast<const unsigned char*>(object->dlpi_addr + segment.p_vaddr);
+    search.found = build_id_in(notes, segment.p_memsz, segment.p_align == 8 ? 8 : 4);
   }
   return 1;  // no need to go on
 }
