@@ -67,10 +67,11 @@ Matrix muon_direction(const Matrix& gradient, int iterations) {
 
 Eigen::VectorXd singular_values(const Matrix& matrix) { return Eigen::BDCSVD<Eigen::MatrixXd>(matrix).singularValues(); }
 
-// Frobenius norm of the difference of matrices whose singular values are near 1, the larger one's being 11. Rounding of the Gram
-// matrix, 1e-7 of its largest eigenvalue, grows by 12 a step over the five steps between two Gram matrices; measured: at most
-// 2.4e-3, and 1.6e-3 for [1000, 128]. (Three steps between them: 2e-4, as the direct iteration in float32.)
-constexpr double kFloatVsDouble = 4e-3;
+// Frobenius norm of the difference of matrices whose singular values are near 1; that of [1000, 128] is 11. Rounding of the Gram
+// matrix, 1e-7 of its largest eigenvalue, grows by 12 a step until the next Gram matrix, five steps on, and is seen where there
+// are singular values that small; measured then: at most 2.4e-3, and 1.6e-3 for [1000, 128].
+constexpr double kFloatVsDouble = 2e-4;
+constexpr double kIllConditioned = 4e-3;
 
 using Shape = std::tuple<int, int, double>;
 class AnyMatrix : public testing::TestWithParam<Shape> {};
@@ -82,7 +83,7 @@ TEST_P(AnyMatrix, IsOrthogonalisedAsByTheDirectIterationInDouble) {
   // Beyond six, singular values near float32's rounding of the largest grow into the result, whichever way it is computed.
   for (const int iterations : {1, 2, 3, 4, 5, 6}) {
     const double error = (muon_direction(gradient, iterations) - orthogonalised(gradient, iterations)).norm();
-    EXPECT_LT(error, kFloatVsDouble) << iterations << " iterations";
+    EXPECT_LT(error, iterations >= 5 && least < 0.01 ? kIllConditioned : kFloatVsDouble) << iterations << " iterations";
   }
 }
 

@@ -8,26 +8,24 @@
 
 namespace drift::cuda {
 
-__device__ __forceinline__ std::uint32_t as_tf32(float x) {
-  std::uint32_t bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return bits;
-}
-
 // 11 bits. The accumulators of 8 columns are the left factor of the next product once the columns are taken in the order
 // 0 2 4 6 1 3 5 7.
 struct Tf32 {
   using Number = std::uint32_t;
   static constexpr int kInner = 8;
 
-  __device__ static Number rounded(float x) { return as_tf32(x); }
+  __device__ static Number rounded(float x) {
+    Number bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    return bits;
+  }
   // Where the j-th of the inner index lies, and which of them is the i-th of a chunk of 16 bytes.
   __device__ static int place(int j) { return (j & ~7) | ((j & 1) << 2) | ((j & 7) >> 1); }
   __device__ static int from_place(int chunk, int i) { return chunk / 2 * 8 + chunk % 2 + 2 * i; }
   // Neighbours (2 c, 2 c + 1) of the n8-th group of 8 columns, row 0 or 8, into a thread's share of a left factor.
   __device__ static void put(std::uint32_t* left, int n8, int half, float x0, float x1) {
-    left[4 * n8 + half] = as_tf32(x0);
-    left[4 * n8 + half + 2] = as_tf32(x1);
+    left[4 * n8 + half] = rounded(x0);
+    left[4 * n8 + half + 2] = rounded(x1);
   }
 };
 

@@ -30,12 +30,12 @@ namespace drift::cuda {
 //   columns image   of M [H, 128]: a tile is 128 columns of M, as rows, by 2 panels of H, or 1
 // Which of the two a kernel has is said by `precision`, tf32 or bf16.
 inline constexpr int kFusedWidth = 128;
-inline constexpr int kFusedTile = 64;         // features
-inline constexpr int kFusedRows = 64;         // of a block
-inline constexpr int kTileFloats = 64 * 128;  // of a tile's matrix, and of a fragment block
-using ImageWord = std::uint32_t;              // one number of an image in tf32, or two in bf16
+inline constexpr int kFusedTile = 64;          // features
+inline constexpr int kFusedRows = 64;          // of a block
+inline constexpr int kTileEntries = 64 * 128;  // of a tile's matrix, and of a fragment block
+using ImageWord = std::uint32_t;               // one number of an image in tf32, or two in bf16
 // Of a tile's image.
-constexpr int image_words(Precision precision) { return precision == Precision::bf16 ? kTileFloats / 2 : kTileFloats; }
+constexpr int image_words(Precision precision) { return precision == Precision::bf16 ? kTileEntries / 2 : kTileEntries; }
 inline constexpr int kMaxFusedCoordinates = 3;
 inline constexpr int kMaxFusedLayers = 12;
 inline constexpr int kMaxFolded = 2;  // layers that feed the head
@@ -55,7 +55,7 @@ struct MemberFactor {
   float constant = 1;
 };
 
-// Partial sums of fragment blocks, [parts, members, row blocks, kTileFloats], times a factor.
+// Partial sums of fragment blocks, [parts, members, row blocks, kTileEntries], times a factor.
 struct Fragments {
   float* data = nullptr;
   Division division = {};  // blocks is 0: one part

@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(kImageThreads) images_kernel(MakeImages m) {
   __shared__ float tile[kFusedTile * kImageStride];
   const std::size_t member = blockIdx.y, at = (member * m.tiles + blockIdx.x) * kTileWords<Factors>;
   const int first = blockIdx.x * kFusedTile;
-  for (int i = threadIdx.x; i < kTileFloats; i += kImageThreads) {
+  for (int i = threadIdx.x; i < kTileEntries; i += kImageThreads) {
     // Neighbours read along whichever index is contiguous.
     const int h = m.column == 1 ? i / kFusedWidth : i % kFusedTile, j = m.column == 1 ? i % kFusedWidth : i / kFusedTile;
     const float value = first + h < m.features ? m.data[member * m.member_stride + (first + h) * m.row + j * m.column] : 0.0F;
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(128) transpose_kernel(Fragments from, int memb
   __shared__ __align__(16) typename Factors::Number shared[kFusedTile * kFusedWidth];
   const std::size_t member = blockIdx.y, block = member * row_blocks + blockIdx.x;
   float4 sum[16];
-  load_fragments(from, member, block, static_cast<std::size_t>(members) * row_blocks * (kTileFloats / 4), threadIdx.x, sum);
+  load_fragments(from, member, block, static_cast<std::size_t>(members) * row_blocks * (kTileEntries / 4), threadIdx.x, sum);
   store_transposed<Factors>(sum, threadIdx.x, shared, images + block * kTileWords<Factors>);
 }
 

@@ -31,8 +31,8 @@ using ForwardStages = Stages<2 * kTileBytes<Factors> + kCoefficientBytes>;
 template <class Factors>
 using BackwardStages = Stages<2 * kTileBytes<Factors>>;
 constexpr int kFoldedBytes = kFusedTile * 4;  // of q
-static_assert(kFoldedBytes + kConsumers * 8 <=
-              kTileBytes<Bf16>);  // so there is room behind it for what forward_kernel puts there
+// Room behind q for what forward_kernel puts there.
+static_assert(kFoldedBytes + kConsumers * 8 <= kTileBytes<Bf16>);
 
 #ifdef DRIFT_WGMMA
 
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
       };
       fetch_added(0);
       std::uint32_t left[left_registers<Factors>(kFusedWidth)];
-      if constexpr (F::kHidden) load_left<Factors>(f.input, member, block, blocks_of_all * (kTileFloats / 4), thread, left);
+      if constexpr (F::kHidden) load_left<Factors>(f.input, member, block, blocks_of_all * (kTileEntries / 4), thread, left);
       float x[2][F::kAtLeastOne];
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
@@ -221,7 +221,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
           if (lane % 4 == 0) f.folded.row_sums[to * kFusedRows + thread / 32 * 16 + lane / 4 + half * 8] = sum[half];
         }
       } else {
-        store_fragments(sum, f.output + to * kTileFloats, thread);
+        store_fragments(sum, f.output + to * kTileEntries, thread);
       }
     }
   }
@@ -269,7 +269,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
         const float* slopes = f.folded.slopes + member * f.folded.capacity + block % f.row_blocks * kFusedRows;
         for (int half = 0; half < 2; ++half) slope[half] = slopes[thread / 32 * 16 + thread % 32 / 4 + half * 8];
       } else {
-        load_left<Factors>(f.output_gradient, member, block, blocks_of_all * (kTileFloats / 4), thread, left);
+        load_left<Factors>(f.output_gradient, member, block, blocks_of_all * (kTileEntries / 4), thread, left);
       }
       float sum[64], gradient[kFolded ? 1 : 32];
 #pragma unroll
@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) backward_kernel(const __grid
         wgmma_wait<0>();
         touch(gradient);
       }
-      store_fragments(sum, f.input_gradient + (share.part * blocks_of_all + block) * kTileFloats, thread);
+      store_fragments(sum, f.input_gradient + (share.part * blocks_of_all + block) * kTileEntries, thread);
     }
   }
 #endif

@@ -114,7 +114,7 @@ __device__ __forceinline__ void write_rows(const float (&x)[2][64], std::uint32_
     for (int i = 0; i < 4; ++i) {
       std::uint32_t* to = rows + image_place<Tf32, kFusedWidth>(place.row_of_block(b, i / 2), place.column + i % 2);
 #pragma unroll
-      for (int k = 0; k < 16; ++k) to[k * 256] = as_tf32(x[b][4 * k + i]);
+      for (int k = 0; k < 16; ++k) to[k * 256] = Tf32::rounded(x[b][4 * k + i]);
     }
   }
 }
@@ -187,7 +187,7 @@ __device__ __forceinline__ void write_square(const float4* sums, std::uint32_t* 
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int row = place.group * 64 + place.row + i / 2 * 8;
-      square[image_place<Tf32, kFusedWidth>(k * 8 + place.column + i % 2, row)] = as_tf32(entries[i]);
+      square[image_place<Tf32, kFusedWidth>(k * 8 + place.column + i % 2, row)] = Tf32::rounded(entries[i]);
     }
   }
 }
@@ -269,7 +269,7 @@ __device__ __forceinline__ void write_tile_images(const FusedMuon& m, const floa
   const MuonImages images = m.images[blockIdx.y];
   const int tile = blockIdx.x * (kMuonRows / kFusedTile) + place.group * 2, tiles = min(2, m.tiles - tile);
   const std::size_t at = (blockIdx.z * static_cast<std::size_t>(m.tiles) + tile) * kTileWords<Factors>;
-  auto* shared = reinterpret_cast<typename Factors::Number*>(memory) + place.group * 2 * kTileFloats;
+  auto* shared = reinterpret_cast<typename Factors::Number*>(memory) + place.group * 2 * kTileEntries;
 #pragma unroll
   for (int image = 0; image < 2; ++image) {
 #pragma unroll
@@ -281,7 +281,7 @@ __device__ __forceinline__ void write_tile_images(const FusedMuon& m, const floa
           const int row = place.row + i / 2 * 8, column = k * 8 + place.column + i % 2;
           const int to =
               image == 0 ? image_place<Factors, kFusedTile>(column, row) : image_place<Factors, kFusedWidth>(row, column);
-          shared[b * kTileFloats + to] = Factors::rounded(x[b][4 * k + i]);
+          shared[b * kTileEntries + to] = Factors::rounded(x[b][4 * k + i]);
         }
       }
     }

@@ -11,9 +11,10 @@ namespace drift::cuda {
 constexpr int kConsumers = 256, kFusedThreads = kConsumers + 128;
 constexpr int kAlignment = 1024;
 template <class Factors>
-constexpr int kTileBytes = kFusedTile* kFusedWidth* static_cast<int>(sizeof(typename Factors::Number));  // of an image
+constexpr int kTileBytes = static_cast<int>(sizeof(typename Factors::Number)) * kTileEntries;  // of an image
 template <class Factors>
 constexpr int kTileWords = kTileBytes<Factors> / static_cast<int>(sizeof(ImageWord));
+static_assert(kTileWords<Tf32> == image_words(Precision::tf32) && kTileWords<Bf16> == image_words(Precision::bf16));
 // Stages of shared memory, as many as there is room for, at multiples of kAlignment, and behind them two barriers of each.
 template <int kStageBytes>
 struct Stages {
@@ -138,7 +139,7 @@ struct Share {
 // A fragment block: the sum of its parts in their order, times the factor. All of a part is asked for at once.
 __device__ __forceinline__ void load_fragments(const Fragments& f, std::size_t member, std::size_t block, std::size_t part_stride,
                                                int thread, float4 (&sum)[16]) {
-  const float4* from = reinterpret_cast<const float4*>(f.data + block * kTileFloats) + thread;
+  const float4* from = reinterpret_cast<const float4*>(f.data + block * kTileEntries) + thread;
 #pragma unroll
   for (int k = 0; k < 16; ++k) sum[k] = from[k * 128];
   const int parts = parts_of(f.division, static_cast<int>(block / 2));

@@ -136,7 +136,7 @@ TEST_P(Fused, PredictionsDependOnEveryLayersSphericalFeatures) {
       float* poles = member.fixed.data() + layer.poles;  // [3, features]
       std::swap_ranges(poles, poles + layer.features, poles + layer.features);
     }
-    EXPECT_GT(distance(predicted(turned), predicted(ensemble)), 10 * coarser(kTf32, GetParam())) << layer.name;
+    EXPECT_GT(distance(predicted(turned), predicted(ensemble)), 10 * coarser(kTf32, Precision::bf16)) << layer.name;
   }
 }
 

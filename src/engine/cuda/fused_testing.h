@@ -37,7 +37,7 @@ std::vector<T> to_host(const DeviceArray<T>& from, const Stream& stream) {
 
 // Random numbers as an image has them, for `tiles` tiles.
 inline std::vector<ImageWord> image_of_normals(int tiles, Precision precision, std::uint64_t seed) {
-  const std::vector<float> numbers = normals(static_cast<std::size_t>(tiles) * kTileFloats, seed);
+  const std::vector<float> numbers = normals(static_cast<std::size_t>(tiles) * kTileEntries, seed);
   std::vector<ImageWord> words;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const auto bits = std::bit_cast<std::uint32_t>(numbers[i]);
@@ -72,7 +72,7 @@ struct Problem {
   std::vector<double> feature;                           // [layers, members, row blocks * 64, tiles * 64]
   std::vector<float> gradient;                           // [layers, members, row blocks * 64, 128]
   std::vector<uint4> phases, halves;                     // [layers, members, row blocks, tiles, 512]
-  std::vector<float> fragments;                          // [layers, members, row blocks, kTileFloats]
+  std::vector<float> fragments;                          // [layers, members, row blocks, kTileEntries]
   std::vector<float> before, weights, moment1, moment2;  // [members, stride]
 
   Problem(int layer_count, int member_count, int feature_count, Kept what)
@@ -105,7 +105,7 @@ struct Problem {
   void set_gradient(std::size_t row, std::size_t j, float value) {
     gradient[row * kWidth + j] = value;
     const std::size_t r = row % 64, thread = r / 16 * 32 + r % 8 * 4 + j % 8 / 2;
-    fragments[row / 64 * kTileFloats + (j / 8 * 128 + thread) * 4 + r % 16 / 8 * 2 + j % 2] = value;
+    fragments[row / 64 * kTileEntries + (j / 8 * 128 + thread) * 4 + r % 16 / 8 * 2 + j % 2] = value;
   }
   void set_feature(std::size_t row, std::size_t j, RandomStream& stream) {
     const double turn = std::floor(65536 * stream.uniform()), step = std::floor(126 * stream.uniform()) + 1;

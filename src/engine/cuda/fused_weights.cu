@@ -113,7 +113,7 @@ __device__ __forceinline__ void adam_on_fragments(const FusedAdam& a, const Fuse
 __device__ __forceinline__ void prefetch_tile(const FusedAdam& a, const FusedWeightGradient::Layer& layer, std::size_t member,
                                               int tile, int thread) {
   const int lines = min(kFusedTile, layer.features - tile * kFusedTile) * (kFusedWidth / 32);
-  const std::size_t offset = layer.offset + static_cast<std::size_t>(tile) * kTileFloats;
+  const std::size_t offset = layer.offset + static_cast<std::size_t>(tile) * kTileEntries;
   const float* arrays[] = {a.weights + member * a.weights_stride, a.moment1 + member * a.gradient_stride,
                            a.moment2 + member * a.gradient_stride};
 #pragma unroll

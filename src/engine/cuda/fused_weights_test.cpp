@@ -53,7 +53,7 @@ Result run(const Problem& p, Precision precision, bool accumulate, bool adam) {
   }
   for (int i = 0; i < p.layers; ++i) {
     const std::size_t block = size(i) * of_layer;
-    transpose_fragments({.data = fragments.data() + block * kTileFloats}, precision, p.members, p.row_blocks,
+    transpose_fragments({.data = fragments.data() + block * kTileEntries}, precision, p.members, p.row_blocks,
                         images.data() + block * words, stream.get());
     f.layer[i] = {.phases = p.kept == Kept::halves ? nullptr : phases.data() + block * size(p.tiles) * 512,
                   .added = p.kept == Kept::phases ? nullptr : halves.data() + block * size(p.tiles) * 512,

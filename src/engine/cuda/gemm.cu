@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "engine/cuda/factors.cuh"
 #include "engine/cuda/gemm.h"
 
 namespace drift::cuda {
@@ -13,16 +14,10 @@ namespace {
 
 constexpr int kTileM = 64, kTileN = 128, kTileK = 32, kThreads = 256, kStages = 3;
 
-__device__ __forceinline__ std::uint32_t to_tf32(float x) {
-  std::uint32_t bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return bits;
-}
-
 template <Precision kPrecision>
 __device__ __forceinline__ std::uint32_t rounded(float x) {
   if constexpr (kPrecision == Precision::bf16) return __float_as_uint(__bfloat162float(__float2bfloat16_rn(x)));
-  return to_tf32(x);
+  return Tf32::rounded(x);
 }
 
 // 16 or 4 bytes into shared memory, beyond `bytes` zeros.
@@ -74,8 +69,8 @@ struct Tile {
 };
 
 __device__ __forceinline__ void split(float x, std::uint32_t& high, std::uint32_t& low) {
-  high = to_tf32(x);
-  low = to_tf32(x - __uint_as_float(high));
+  high = Tf32::rounded(x);
+  low = Tf32::rounded(x - __uint_as_float(high));
 }
 
 template <Precision kPrecision, bool kTransposeA, bool kTransposeB>
