@@ -1,0 +1,160 @@
+#include "process/kriging.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "core/random.h"
+
+namespace drift {
+namespace {
+
+Neighbourhood some_places(std::size_t n) {
+  RandomStream stream({.seed = 5, .purpose = Purpose::simulation});
+  Neighbourhood near;
+  for (std::size_t i = 0; i < n; ++i) {
+    near.x.push_back(0.3 * stream.normal());
+    near.y.push_back(0.3 * stream.normal());
+    near.t.push_back(0.5 * stream.normal());
+    near.value.push_back(1.5 + stream.normal());
+    near.error_variance.push_back(0.01 * stream.uniform());
+    near.count.push_back(1.0 + std::floor(3.0 * stream.uniform()));
+    near.track.push_back(static_cast<std::int32_t>(i % 4));
+    near.platform.push_back(static_cast<std::int32_t>(i % 2));
+  }
+  return near;
+}
+
+ProcessParameters some_parameters(double nu) {
+  return {.nu = nu,
+          .length_x = 0.4,
+          .length_y = 0.25,
+          .time_length = 0.8,
+          .drift_x = 0.5,
+          .drift_y = -0.2,
+          .sill = 1.3,
+          .nugget = 0.2,
+          .track_variance = 0.1,
+          .track_time = 0.3,
+          .platform_variance = 0.05};
+}
+
+double correlation(double nu, double r) {
+  const double z = std::sqrt(2.0 * nu) * r;
+  return nu == 0.5 ? std::exp(-z) : nu == 1.5 ? (1.0 + z) * std::exp(-z) : (1.0 + z + z * z / 3.0) * std::exp(-z);
+}
+
+// The covariance written out, and universal kriging by the bordered system.
+struct Exact {
+  double mean, variance;
+};
+Exact exact(const ProcessParameters& p, const Neighbourhood& near, std::int32_t target_platform) {
+  const auto n = static_cast<Eigen::Index>(near.size());
+  const auto q = [&](double x, double y, double t) {
+    return Eigen::Vector3d((x - p.drift_x * p.length_x / p.time_length * t) / p.length_x,
+                           (y - p.drift_y * p.length_y / p.time_length * t) / p.length_y, t / p.time_length);
+  };
+  Eigen::MatrixXd system = Eigen::MatrixXd::Zero(n + 1, n + 1);
+  Eigen::VectorXd right(n + 1), y(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const auto a = static_cast<std::size_t>(i);
+    const Eigen::Vector3d at = q(near.x[a], near.y[a], near.t[a]);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      const auto b = static_cast<std::size_t>(j);
+      double c = p.sill * correlation(p.nu, (at - q(near.x[b], near.y[b], near.t[b])).norm());
+      if (near.track[a] == near.track[b]) c += p.track_variance * std::exp(-std::abs(near.t[a] - near.t[b]) / p.track_time);
+      if (near.platform[a] == near.platform[b]) c += p.platform_variance;
+      if (i == j) c += p.nugget / near.count[a] + near.error_variance[a];
+      system(i, j) = c;
+    }
+    system(i, n) = system(n, i) = 1.0;
+    right[i] = p.sill * correlation(p.nu, at.norm()) + (near.platform[a] == target_platform ? p.platform_variance : 0.0);
+    y[i] = near.value[a];
+  }
+  right[n] = 1.0;
+  const Eigen::VectorXd solution = system.fullPivLu().solve(right);
+  const double own = p.sill + (target_platform == Kriging::kField ? 0.0 : p.platform_variance);
+  return {solution.head(n).dot(y), own - solution.dot(right)};
+}
+
+constexpr double kSolved = 1e-6;  // the factored matrix carries 1e-9 of the sill on its diagonal
+
+TEST(Kriging, AgreesWithTheBorderedSystemWithUnknownMeanBiasesAndTrackErrors) {
+  const Neighbourhood near = some_places(30);
+  for (const double nu : {0.5, 1.5, 2.5}) {
+    for (const std::int32_t platform : {Kriging::kField, 0, 1}) {
+      const ProcessParameters p = some_parameters(nu);
+      Kriging kriging;
+      kriging.solve(p, near, platform);
+      const Exact wanted = exact(p, near, platform);
+      EXPECT_NEAR(kriging.mean(), wanted.mean, kSolved) << nu << " " << platform;
+      EXPECT_NEAR(kriging.variance(), wanted.variance, kSolved) << nu << " " << platform;
+    }
+  }
+}
+
+// Numbers of the objective a mean + b variance, by central differences.
+ProcessNumbers differences(const ProcessParameters& p, const Neighbourhood& near, std::int32_t platform, double a, double b) {
+  ProcessNumbers out = {};
+  Kriging kriging;
+  const auto at = [&](const ProcessNumbers& numbers) {
+    const ProcessParameters moved = unpacked(numbers, p);
+    kriging.solve(moved, near, platform);
+    return a * kriging.mean() + b * kriging.variance();
+  };
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    ProcessNumbers up = packed(p), down = up;
+    up.at(i) += 1e-5, down.at(i) -= 1e-5;
+    out.at(i) = (at(up) - at(down)) / 2e-5;
+  }
+  return out;
+}
+
+TEST(Kriging, GradientsAgreeWithFiniteDifferences) {
+  const Neighbourhood near = some_places(25);
+  for (const double nu : {0.5, 1.5, 2.5}) {
+    for (const std::int32_t platform : {Kriging::kField, 1}) {
+      const ProcessParameters p = some_parameters(nu);
+      Kriging kriging;
+      kriging.solve(p, near, platform);
+      ProcessNumbers gradient = {};
+      kriging.add_gradient(0.7, -1.1, gradient);
+      const ProcessNumbers wanted = differences(p, near, platform, 0.7, -1.1);
+      for (std::size_t i = 0; i < gradient.size(); ++i) EXPECT_NEAR(gradient.at(i), wanted.at(i), 2e-6) << nu << " number " << i;
+    }
+  }
+}
+
+TEST(Kriging, GradientCheckRejectsAFlippedSign) {
+  const Neighbourhood near = some_places(25);
+  const ProcessParameters p = some_parameters(1.5);
+  Kriging kriging;
+  kriging.solve(p, near, Kriging::kField);
+  ProcessNumbers gradient = {};
+  kriging.add_gradient(0.7, -1.1, gradient);
+  const ProcessNumbers wanted = differences(p, near, Kriging::kField, 0.7, -1.1);
+  EXPECT_GT(std::abs(-gradient[kDriftX] - wanted[kDriftX]), 1e-3);
+}
+
+TEST(Kriging, SlopeIsThatOfTheMeanWhenTheTargetMoves) {
+  const Neighbourhood near = some_places(25);
+  const ProcessParameters p = some_parameters(1.5);
+  Kriging kriging;
+  const auto mean_at = [&](double x, double y, double t) {
+    Neighbourhood moved = near;
+    for (std::size_t i = 0; i < near.size(); ++i) moved.x[i] -= x, moved.y[i] -= y, moved.t[i] -= t;
+    kriging.solve(p, moved, Kriging::kField);
+    return kriging.mean();
+  };
+  constexpr double h = 1e-5;
+  const std::array<double, 3> wanted = {(mean_at(h, 0, 0) - mean_at(-h, 0, 0)) / (2 * h),
+                                        (mean_at(0, h, 0) - mean_at(0, -h, 0)) / (2 * h),
+                                        (mean_at(0, 0, h) - mean_at(0, 0, -h)) / (2 * h)};
+  kriging.solve(p, near, Kriging::kField);
+  const std::array<double, 3> slope = kriging.slope();
+  for (std::size_t d = 0; d < 3; ++d) EXPECT_NEAR(slope.at(d), wanted.at(d), 1e-5) << d;
+}
+
+}  // namespace
+}  // namespace drift

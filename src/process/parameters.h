@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+
+namespace drift {
+
+// Kriging in a moving frame: a local Gaussian process whose covariance is taken between points of a frame that travels with the
+// field. With (x, y) the position in a plane tangent to the sphere at the target (or the plane itself) and t the time,
+//
+//   q = ((x / l_x) - u t / l_t,  (y / l_y) - v t / l_t,  t / l_t)            r = |q - q'|
+//   cov(f, f')   = sill rho(r),   rho a Matérn correlation of smoothness 1/2, 3/2 or 5/2
+//   cov(observation errors) = nugget + sigma^2 on the diagonal
+//                           + track_variance exp(-|t - t'| / track_time)     on one track
+//                           + platform_variance                              of one platform
+//
+// One distance of space and time together predicts better than a product of two covariances, and the frame's velocity lets storms
+// and eddies travel. The mean is unknown and local (ordinary kriging), on the plane after removing a linear trend. Each
+// prediction takes the nearest `neighbours` places (places.h). Cressie 1993, section 3.2; Stein 2005 on moving frames.
+//
+// Everything is in the engine's units: radians of arc or standardised lengths, standardised times and values.
+
+struct ProcessParameters {
+  double nu = 0.5;                                // Matérn's smoothness: 0.5, 1.5 or 2.5
+  double length_x = 0.1, length_y = 0.1;          // east-west and north-south (x and y)
+  double time_length = 1.0;                       // ignored without time
+  double drift_x = 0.0, drift_y = 0.0;            // velocity of the frame, in lengths per time length
+  double sill = 1.0;                              // variance of the field
+  double nugget = 0.1;                            // variance of an observation's own error
+  double track_variance = 0.0;                    // of the error shared along a track
+  double track_time = 1.0;                        // over which it is shared
+  double platform_variance = 0.0;                 // of a platform's bias
+  std::array<double, 3> trend = {0.0, 0.0, 0.0};  // mean, and its slope in x and y; slopes zero on the sphere
+
+  bool operator==(const ProcessParameters&) const = default;
+};
+
+}  // namespace drift

@@ -1,0 +1,146 @@
+#include "process/place_finder.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace drift {
+namespace {
+
+constexpr double kOpened = 0.3;  // lengthscales within which a group is opened: about one and a half sides of its cell
+constexpr std::size_t kMostCandidates = std::size_t{1} << 15;
+
+double dot(const std::array<double, 3>& a, const float* b) {
+  return a[0] * static_cast<double>(b[0]) + a[1] * static_cast<double>(b[1]) + a[2] * static_cast<double>(b[2]);
+}
+
+}  // namespace
+
+LocalFrame::LocalFrame(Space space, bool has_time, const float* target, std::size_t columns)
+    : sphere_(space == Space::sphere), has_time_(has_time), columns_(columns) {
+  for (std::size_t d = 0; d < columns; ++d) target_.at(d) = static_cast<double>(target[d]);
+  if (!sphere_) return;
+  const double lon = std::atan2(target_[1], target_[0]);
+  const double sin_lat = target_[2], cos_lat = std::hypot(target_[0], target_[1]);
+  east_ = {-std::sin(lon), std::cos(lon), 0.0};
+  north_ = {-sin_lat * std::cos(lon), -sin_lat * std::sin(lon), cos_lat};
+}
+
+std::array<double, 3> LocalFrame::operator()(const float* row) const {
+  const double t = has_time_ ? static_cast<double>(row[columns_ - 1]) - target_.at(columns_ - 1) : 0.0;
+  if (!sphere_) {
+    const double y = columns_ - (has_time_ ? 1 : 0) > 1 ? static_cast<double>(row[1]) - target_[1] : 0.0;
+    return {static_cast<double>(row[0]) - target_[0], y, t};
+  }
+  const double x = dot(east_, row), y = dot(north_, row), z = dot({target_[0], target_[1], target_[2]}, row);
+  const double sine = std::hypot(x, y);
+  const double stretch = sine > 1e-12 ? std::atan2(sine, z) / sine : 1.0;
+  return {x * stretch, y * stretch, t};
+}
+
+PlaceFinder::PlaceFinder(Space space, bool has_time, const Places& places, const ProcessParameters& parameters)
+    : space_(space), has_time_(has_time), parameters_(parameters), places_(places), groups_(groups_of(places, space)) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i == 0 || places.group[i] != places.group[i - 1]) first_.push_back(i);
+  }
+  first_.push_back(places.size());
+  const double both = std::sqrt(parameters.length_x * parameters.length_y);
+  for (std::size_t d = 0; d < places.columns; ++d) {
+    const bool time = has_time && d + 1 == places.columns;
+    const double plane = d == 0 ? parameters.length_x : parameters.length_y;
+    inverse_.at(d) = 1.0 / (time ? parameters.time_length : space == Space::sphere ? both : plane);
+  }
+  Eigen::MatrixXd points(static_cast<Eigen::Index>(places.columns), static_cast<Eigen::Index>(groups_.size()));
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const std::array<double, 4> at = scaled(groups_.rows().row(i));
+    for (std::size_t d = 0; d < places.columns; ++d) {
+      points(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(i)) = at.at(d);
+    }
+  }
+  tree_ = std::make_unique<gp::NeighbourTree>(std::move(points));
+}
+
+std::array<double, 4> PlaceFinder::scaled(const float* row) const {
+  std::array<double, 4> out = {};
+  for (std::size_t d = 0; d < places_.columns; ++d) out.at(d) = static_cast<double>(row[d]) * inverse_.at(d);
+  return out;
+}
+
+double PlaceFinder::nearest(const float* row) const {
+  const std::array<double, 4> at = scaled(row);
+  std::vector<Eigen::Index> found;
+  tree_->find(at.data(), 1, found);
+  double sum = 0.0;
+  for (std::size_t d = 0; d < places_.columns; ++d) {
+    const double apart = at.at(d) - tree_->points()(static_cast<Eigen::Index>(d), found[0]);
+    sum += apart * apart;
+  }
+  return std::sqrt(sum);
+}
+
+// The tree stands still, so twice as many are taken as are wanted, and ordered in the moving frame.
+std::vector<PlaceFinder::Candidate> PlaceFinder::candidates(const float* target, const LocalFrame& frame, std::size_t k,
+                                                            const Exclusion& exclusion) const {
+  const std::array<double, 4> at = scaled(target);
+  const ProcessParameters& p = parameters_;
+  std::vector<Eigen::Index> found;
+  std::vector<Candidate> kept;
+  for (std::size_t asked = 2 * k;; asked *= 2) {
+    tree_->find(at.data(), asked, found);
+    kept.clear();
+    for (const Eigen::Index index : found) {
+      const auto group = static_cast<std::size_t>(index);
+      if (exclusion.fold != kNoFold && groups_.fold[group] == exclusion.fold) continue;
+      if (groups_.track[group] == exclusion.track) continue;
+      if (exclusion.gap > 0.0) {
+        double sum = 0.0;
+        for (std::size_t d = 0; d < places_.columns; ++d) {
+          const double apart = at.at(d) - tree_->points()(static_cast<Eigen::Index>(d), index);
+          sum += apart * apart;
+        }
+        if (sum < exclusion.gap * exclusion.gap) continue;
+      }
+      const std::array<double, 3> local = frame(groups_.rows().row(group));
+      const double t = local[2] / p.time_length;
+      kept.push_back({std::hypot(local[0] / p.length_x - p.drift_x * t, local[1] / p.length_y - p.drift_y * t, t), group});
+    }
+    if (kept.size() >= 2 * k || found.size() >= groups_.size() || asked >= kMostCandidates) break;
+    if (kept.size() >= k && exclusion.gap > 0.0) break;
+  }
+  const std::size_t taken = std::min(k, kept.size());
+  std::partial_sort(
+      kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(taken), kept.end(),
+      [](const Candidate& a, const Candidate& b) { return std::tie(a.distance, a.group) < std::tie(b.distance, b.group); });
+  kept.resize(taken);
+  return kept;
+}
+
+void PlaceFinder::add(const Places& from, std::size_t place, const LocalFrame& frame, Neighbourhood& out) const {
+  const float* row = from.rows().row(place);
+  const std::array<double, 3> local = frame(row);
+  const std::array<double, 3>& trend = parameters_.trend;
+  double mean = trend[0];
+  if (space_ == Space::plane) mean += trend[1] * static_cast<double>(row[0]) + trend[2] * static_cast<double>(row[1]);
+  out.x.push_back(local[0]);
+  out.y.push_back(local[1]);
+  out.t.push_back(local[2]);
+  out.value.push_back(static_cast<double>(from.value[place]) - mean);
+  out.error_variance.push_back(static_cast<double>(from.error_variance[place]));
+  out.count.push_back(static_cast<double>(from.count[place]));
+  out.track.push_back(from.track[place]);
+  out.platform.push_back(from.platform[place]);
+}
+
+void PlaceFinder::find(const float* target, std::size_t k, const Exclusion& exclusion, Neighbourhood& out) const {
+  out.clear();
+  const LocalFrame frame(space_, has_time_, target, places_.columns);
+  for (const Candidate& candidate : candidates(target, frame, k, exclusion)) {
+    const std::size_t first = first_[candidate.group], last = first_[candidate.group + 1];
+    if (candidate.distance < kOpened && last - first > 1 && out.size() + (last - first) <= k) {
+      for (std::size_t place = first; place < last; ++place) add(places_, place, frame, out);
+    } else if (out.size() < k) {
+      add(groups_, candidate.group, frame, out);
+    }
+  }
+}
+
+}  // namespace drift

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gp/nearest_neighbours.h"
+#include "process/kriging.h"
+#include "process/places.h"
+
+namespace drift {
+
+// A plane about one target: tangent to the sphere (azimuthal equidistant, east and north), or the plane itself.
+class LocalFrame {
+ public:
+  LocalFrame(Space space, bool has_time, const float* target, std::size_t columns);
+  std::array<double, 3> operator()(const float* row) const;  // x, y, t with the target at the origin; t = 0 without time
+
+ private:
+  bool sphere_, has_time_;
+  std::size_t columns_;
+  std::array<double, 4> target_ = {};
+  std::array<double, 3> east_ = {}, north_ = {};
+};
+
+// Places that may not take part in a prediction.
+struct Exclusion {
+  static constexpr std::int32_t kNoTrack = -2;
+  int fold = kNoFold;
+  std::int32_t track = kNoTrack;
+  double gap = 0.0;  // those nearer than this, in lengthscales
+};
+
+// The places that a target is predicted from: groups by distance in the moving frame, those close by opened into their places.
+class PlaceFinder {
+ public:
+  PlaceFinder(Space space, bool has_time, const Places& places, const ProcessParameters& parameters);
+
+  // At most k places and the opened groups' worth; fewer where there are no more. Safe from several threads.
+  void find(const float* target, std::size_t k, const Exclusion& exclusion, Neighbourhood& out) const;
+
+  // Distance from a point to the nearest place, in lengthscales.
+  double nearest(const float* row) const;
+
+ private:
+  struct Candidate {
+    double distance;
+    std::size_t group;
+  };
+  std::array<double, 4> scaled(const float* row) const;
+  std::vector<Candidate> candidates(const float* target, const LocalFrame& frame, std::size_t k,
+                                    const Exclusion& exclusion) const;
+  void add(const Places& from, std::size_t place, const LocalFrame& frame, Neighbourhood& out) const;
+
+  Space space_;
+  bool has_time_;
+  ProcessParameters parameters_;
+  const Places& places_;
+  Places groups_;
+  std::vector<std::size_t> first_;      // [groups + 1] of each group's places
+  std::array<double, 4> inverse_ = {};  // of each coordinate's length
+  std::unique_ptr<gp::NeighbourTree> tree_;
+};
+
+}  // namespace drift

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "drift/matrix_view.h"
+#include "drift/network_spec.h"
+#include "process/parameters.h"
+#include "process/places.h"
+
+namespace drift {
+
+struct ProcessSettings {
+  std::size_t neighbours = 96;  // places that a prediction takes
+  std::optional<double> nu;     // none: chosen by held-out tracks or gaps
+  std::size_t targets = 1200;   // observations held out in turn to fit the parameters
+  std::size_t fit_neighbours = 40;
+  std::uint64_t seed = 1;
+  int threads = 0;  // 0 = one per core
+  std::stop_token stop = {};
+  std::function<void(double share)> progress = {};
+};
+
+// Results at n points; spans that are not wanted are empty.
+struct ProcessForecast {
+  std::span<double> mean = {};       // [n]
+  std::span<double> variance = {};   // [n] of the field, the unknown mean included
+  MatrixView<double> gradient = {};  // [n, 3] of the mean: per unit towards the east (x), north (y), per unit of time
+};
+
+class Process {
+ public:
+  Process(Space space, bool has_time, ProcessParameters parameters, Places places, std::size_t neighbours);
+  ~Process();
+  Process(Process&&) noexcept;
+  Process& operator=(Process&&) noexcept;
+
+  const ProcessParameters& parameters() const;
+  const Places& places() const;
+  Space space() const;
+  bool has_time() const;
+  std::size_t neighbours() const;
+
+  // Variance of an observation of the field on a track and platform of its own.
+  double observation_variance() const;
+
+  // points [n, coordinates]. `left_out` [n], if any: places of this fold do not take part (kNoFold: all do).
+  void predict(MatrixView<const float> points, const ProcessForecast& out, int threads, std::span<const int> left_out = {}) const;
+
+  struct Parts;
+
+ private:
+  std::unique_ptr<Parts> parts_;
+};
+
+// What the search for parameters found besides them.
+struct ProcessFit {
+  ProcessParameters parameters;
+  double score = 0.0;  // mean negative log density of held-out observations
+  int evaluations = 0;
+};
+
+// Parameters that predict observations of tracks left out (where there are tracks) or beyond gaps as wide as those of the map,
+// judged by the mean log density. Throws Error where there are too few observations. Stopped: what was found so far.
+ProcessFit fit_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings);
+
+// Parameters and places together.
+Process make_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings);
+
+}  // namespace drift
