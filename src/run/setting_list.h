@@ -152,7 +152,9 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
         text("--method", "A method with its settings, as nngp or nngp:neighbours=64; all: every one; none: one of each family"));
   visit("compare", "seeds", s.compare.seeds, whole("--seeds", "Fits of each method, with this many seeds", 1, 1000));
   visit("compare", "truth", s.compare.truth,
-        text("--truth", "Noise-free truth to score against: synthetic[:SEED], geoid, or a gridded file, FILE.nc[:VARIABLE]"));
+        text("--truth",
+             "Noise-free truth to score against: synthetic[:SEED[,...]] as drift simulate prints it, geoid, or a gridded file, "
+             "FILE.nc[:VARIABLE]"));
   visit("compare", "grid", s.compare.grid, text("--grid", "Grid of the maps, as drift predict has them"));
   visit("compare", "map_time", s.compare.map_time,
         text("--map-time", "Time of the maps (ISO 8601, or a number); none: the middle of the observations' times"));
