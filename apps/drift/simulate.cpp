@@ -9,7 +9,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <memory>
@@ -18,7 +17,6 @@
 
 #include "commands.h"
 #include "drift/calendar.h"
-#include "drift/did_you_mean.h"
 #include "drift/error.h"
 #include "drift/grouped.h"
 #include "drift/track_file.h"
@@ -33,9 +31,9 @@ constexpr double kDays = 9.0;
 constexpr double kRateHz = 1.0;
 
 struct SimulateVerb {
-  std::string out, truth = "synthetic", variable, start, bbox;
+  std::string out, truth = "synthetic", variable, start, bbox, velocity;
   std::vector<std::string> platforms = drift::simulated_platforms();
-  std::optional<double> days, rate_hz;
+  std::optional<double> days, rate_hz, evolution_days;
   std::optional<std::size_t> observations;
   double noise_sd = 0.01, outlier_share = 0.0, outlier_sd = 1.0;
   std::uint64_t seed = 1;
@@ -58,19 +56,32 @@ std::array<double, 4> parse_box(const std::string& text) {
   return box;
 }
 
-drift::NamedTruth open_truth(const SimulateVerb& verb) {
-  const bool named = verb.truth == "geoid" || verb.truth == "synthetic";
-  if (named && !verb.variable.empty()) {
+// The truth by a text that says all of it, so that `drift compare --truth` knows the same one.
+std::string truth_text(const SimulateVerb& verb) {
+  const bool synthetic = drift::names_synthetic(verb.truth), file = !synthetic && verb.truth != "geoid";
+  if (!file && !verb.variable.empty()) {
     throw drift::UsageError(fmt::format("--variable is for a truth from a file, but --truth is {}", verb.truth));
   }
-  if (verb.truth == "geoid") return drift::geoid_truth();
-  if (verb.truth == "synthetic") return drift::synthetic_truth({.seed = verb.seed});
-  const bool word = verb.truth.find_first_of("./") == std::string::npos;
-  if (word && !std::filesystem::exists(verb.truth)) {
-    throw drift::UsageError(fmt::format("--truth: there is no file '{}'{}", verb.truth,
-                                        drift::did_you_mean(verb.truth, std::array<std::string_view, 2>{"geoid", "synthetic"})));
+  if (!synthetic) {
+    for (const auto& [option, given] :
+         {std::pair{"--evolution-days", verb.evolution_days.has_value()}, {"--velocity", !verb.velocity.empty()}}) {
+      if (given) throw drift::UsageError(fmt::format("{} is for the synthetic truth, but --truth is {}", option, verb.truth));
+    }
+    return verb.variable.empty() ? verb.truth : verb.truth + ":" + verb.variable;
   }
-  return drift::truth_from_file(verb.truth, verb.variable);
+  drift::SyntheticFieldOptions field = drift::parse_synthetic(verb.truth, verb.seed);
+  const auto refuse_twice = [&](const char* option, bool in_text) {
+    if (in_text) throw drift::UsageError(fmt::format("{} is given, but --truth {} has one already", option, verb.truth));
+  };
+  if (verb.evolution_days) {
+    refuse_twice("--evolution-days", field.evolution_days > 0.0);
+    field.evolution_days = *verb.evolution_days;
+  }
+  if (!verb.velocity.empty()) {
+    refuse_twice("--velocity", !field.velocity.still());
+    field.velocity = drift::parse_velocity(verb.velocity);
+  }
+  return drift::to_text(field);
 }
 
 class Simulate {
@@ -81,7 +92,8 @@ class Simulate {
     check_output(verb_.out);
     if (!verb_.bbox.empty()) options_.box = parse_box(verb_.bbox);
     settle_options();
-    truth_ = open_truth(verb_);
+    truth_text_ = truth_text(verb_);
+    truth_ = drift::open_truth(truth_text_);
     settle_time();
     options_.rate_hz = verb_.observations ? drift::rate_for(*verb_.observations, options_) : verb_.rate_hz.value_or(kRateHz);
     observations_ = drift::simulate(truth_.truth, options_, &report_);
@@ -105,26 +117,30 @@ class Simulate {
     options_.threads = verb_.threads;
   }
 
-  // Without being told: from the first midnight that the truth has, for as long as it lasts.
+  // Unless told otherwise: from the first midnight that the truth has, for as long as it lasts.
   void settle_time() {
+    constexpr double kTolerance = 1e-6;  // days: rounding in start + days
     const std::string& start = verb_.start;
     if (!drift::parse_iso_time(start.empty() ? kStart : start, options_.start_days)) {
       throw drift::UsageError(fmt::format("--start: '{}' is not a time such as 2020-03-01 or 2020-03-01T06:00", start));
     }
     options_.days = verb_.days.value_or(kDays);
-    if (!truth_.time_days) return;
+    if (!truth_.time_days || !std::isfinite(truth_.time_days->low)) return;
     const auto [low, high] = *truth_.time_days;
-    if (start.empty()) options_.start_days = std::ceil(low);
+    if (start.empty()) options_.start_days = std::ceil(low) < high ? std::ceil(low) : low;
     if (!verb_.days && high > options_.start_days) options_.days = std::min(kDays, high - options_.start_days);
-    if (options_.start_days < low || options_.start_days + options_.days > high) {
-      fmt::print(stderr, "drift: warning: the truth is known from {} to {} only: there are no observations outside\n",
-                 drift::iso_time(low), drift::iso_time(high));
+    if (options_.start_days < low - kTolerance || end_days() > high + kTolerance) {
+      throw drift::UsageError(
+          fmt::format("--truth {} is known from {} to {}, but observations are wanted from {} to {}; change "
+                      "--start or --days",
+                      truth_text_, drift::iso_time(low), drift::iso_time(high), drift::iso_time(options_.start_days),
+                      drift::iso_time(end_days())));
     }
   }
 
   [[noreturn]] void fail_without_observations() const {
     if (report_.without_truth == 0) throw drift::UsageError("no platform flies over the --bbox in this time: no observations");
-    throw drift::Error(fmt::format("the truth {} has a value at none of the {} positions: no observations", verb_.truth,
+    throw drift::Error(fmt::format("the truth {} has a value at none of the {} positions: no observations", truth_text_,
                                    drift::grouped(static_cast<double>(report_.without_truth))));
   }
 
@@ -148,7 +164,7 @@ class Simulate {
     const std::string what = truth_.info.long_name.empty() ? truth_.info.name : truth_.info.long_name;
     return {{"title", fmt::format("Simulated observations of {}", what)},
             {"summary", fmt::format("{} as {} would observe it, with {}; truth: {}", what, fmt::join(verb_.platforms, ", "),
-                                    noise_text(), verb_.truth)},
+                                    noise_text(), truth_text_)},
             {"platform", fmt::format("{}", fmt::join(verb_.platforms, ", "))},
             {"comment", fmt::format("simulated, not measured; seed {}", verb_.seed)}};
   }
@@ -157,6 +173,7 @@ class Simulate {
     nlohmann::ordered_json json = {{"file", verb_.out},
                                    {"observations", observations_.size()},
                                    {"tracks", tracks()},
+                                   {"truth", truth_text_},
                                    {"platforms", verb_.platforms},
                                    {"variable", truth_.info.name},
                                    {"unit", truth_.info.unit},
@@ -176,6 +193,7 @@ class Simulate {
                drift::grouped(static_cast<double>(tracks())), fmt::join(verb_.platforms, ", "));
     fmt::print("  {} to {}, {:.3g} a second, {}\n", drift::iso_time(options_.start_days), drift::iso_time(end_days()),
                options_.rate_hz, noise_text());
+    fmt::print("  truth: {}\n", truth_text_);
     if (report_.without_truth > 0) {
       fmt::print("  {} left out: the truth has no value there\n", drift::grouped(static_cast<double>(report_.without_truth)));
     }
@@ -184,6 +202,7 @@ class Simulate {
 
   const SimulateVerb& verb_;
   drift::SimulateOptions options_;
+  std::string truth_text_;
   drift::NamedTruth truth_;
   drift::Observations observations_;
   drift::SimulateReport report_;
@@ -207,13 +226,19 @@ void add_simulate(CLI::App& app) {
       app.add_subcommand("simulate", "Observations along the tracks of Sentinel-3A, Sentinel-3B and CryoSat-2, of a known truth");
   verb->footer(
       "drift simulate --out tracks.nc --truth geoid --bbox -50,25,-10,55\n"
-      "drift simulate --out tracks.nc --truth model.nc --variable zos --platforms Sentinel-3A,CryoSat-2 --days 30");
+      "drift simulate --out tracks.nc --truth model.nc --variable zos --platforms Sentinel-3A,CryoSat-2 --days 30\n"
+      "drift simulate --out tracks.nc --bbox -60,20,0,60 --evolution-days 10 --velocity 20,-5,-30,40");
   const auto add = [&](const char* name, auto& value, const std::string& help) {
     return verb->add_option(name, value, help)->type_name("");
   };
   add("--out", options->out, "The observations (NetCDF)")->required();
   add("--truth", options->truth,
-      "A CF NetCDF file of a field on a grid; geoid: EGM96, in m; synthetic: a made-up field [synthetic]");
+      "A CF NetCDF file of a field on a grid; geoid: EGM96, in m; synthetic[:SEED]: a made-up field [synthetic]");
+  add("--evolution-days", options->evolution_days,
+      "Synthetic truth: days over which its correlation in time falls to 1/e; 0: its shape does not change [0]")
+      ->check(non_negative_number());
+  add("--velocity", options->velocity,
+      "Synthetic truth: its drift, EAST,NORTH[,LON,LAT], in km per day at that place, or else at 0 E 0 N [none]");
   add("--variable", options->variable, "Of the file [its only one on a grid]");
   add("--platforms", options->platforms, fmt::format("Which satellites [{}]", fmt::join(drift::simulated_platforms(), ",")))
       ->delimiter(',');

@@ -53,6 +53,7 @@ PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::pat
 struct PanelMap {
   std::filesystem::path map;
   std::string title;
+  std::string time = {};  // as in PlotOptions
 };
 struct PanelOptions {
   std::string variable = {};    // as in PlotOptions
@@ -63,7 +64,7 @@ struct PanelOptions {
   int dpi = 200;
 };
 
-// Draws the first time of each map, three or four side by side and as many rows as it takes: PNG or PDF. The scale heeds most of
+// Draws one time of each map, three or four side by side and as many rows as it takes: PNG or PDF. The scale heeds most of
 // the maps, so that one gone wild does not hide the others. Throws as plot_map does, and Error for maps of different grids.
 void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path& picture, const PanelOptions& options = {});
 

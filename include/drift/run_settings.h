@@ -166,7 +166,7 @@ struct TuneSettings {
 struct CompareSettings {
   std::vector<std::string> methods;  // texts, as "nngp:neighbours=64", or "all"; none: one of each family
   std::size_t seeds = 3;             // fits of each method, with the run's seed and those after it
-  std::string truth;                 // synthetic, synthetic:SEED, geoid, or a gridded file, FILE.nc or FILE.nc:VARIABLE
+  std::string truth;                 // as open_truth takes it: synthetic[:SEED[,...]], geoid, FILE.nc[:VARIABLE]
   std::string grid;                  // of the maps; empty: chosen
   std::string map_time;              // of the maps; empty: the middle of the observations'
   std::string folder = "comparison";

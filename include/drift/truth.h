@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@ namespace drift {
 struct NamedTruth {
   Truth truth;
   VariableInfo info;
-  std::optional<Range> time_days = {};  // it changes with time, and is known between these; none: it stands still
+  std::optional<Range> time_days = {};  // it changes with time, and is known between these (or infinity); none: it stands still
 };
 
 // A variable of a CF NetCDF file on longitudes and latitudes (axes in any order, even or not, over the date line, to the poles),
@@ -30,5 +31,17 @@ NamedTruth geoid_truth();
 
 // SyntheticField.
 NamedTruth synthetic_truth(const SyntheticFieldOptions& options = {});
+
+// A synthetic field as text: synthetic[:SEED][,evolution=DAYS][,velocity=EAST:NORTH[:LON:LAT]], in which the first comma is a
+// colon where the seed is left out: "synthetic", "synthetic:7", "synthetic:evolution=5", "synthetic:7,velocity=20:-10:-30:40".
+// Velocities are km per day, at 0 E 0 N unless a place is given. to_text gives the shortest text with the seed that parses to the
+// same numbers. Throws UsageError.
+bool names_synthetic(const std::string& text);  // it means such a field, well written or not
+SyntheticFieldOptions parse_synthetic(const std::string& text, std::uint64_t default_seed = 1);
+std::string to_text(const SyntheticFieldOptions& options);
+FieldVelocity parse_velocity(const std::string& text);  // EAST:NORTH[:LON:LAT], or with commas
+
+// A truth by its text: geoid, a synthetic field as above, or a gridded file, FILE.nc[:VARIABLE]. Throws Error or UsageError.
+NamedTruth open_truth(const std::string& text, std::uint64_t default_seed = 1);
 
 }  // namespace drift

@@ -165,9 +165,11 @@ NamedTruth truth_from_file(const std::filesystem::path& path, const std::string&
 }
 
 NamedTruth synthetic_truth(const SyntheticFieldOptions& options) {
+  constexpr double kEver = std::numeric_limits<double>::infinity();
   const auto field = std::make_shared<const SyntheticField>(options);
   return {.truth = [field](auto points, auto times, auto values) { field->evaluate(points, times, values); },
-          .info = {.name = "synthetic", .long_name = "Synthetic field", .standard_name = {}, .unit = "1"}};
+          .info = {.name = "synthetic", .long_name = "Synthetic field", .standard_name = {}, .unit = "1"},
+          .time_days = options.moves() ? std::optional(Range{-kEver, kEver}) : std::nullopt};
 }
 
 }  // namespace drift

@@ -22,6 +22,7 @@ std::vector<PlotSource> read_sources(const std::vector<PanelMap>& maps, const Pa
   wanted.panels = options.sd ? PlotPanels::sd : PlotPanels::mean;
   std::vector<PlotSource> sources;
   for (const PanelMap& map : maps) {
+    wanted.time = map.time;
     sources.push_back(read_plot_source(map.map, wanted));
     if (sources.back().x != sources.front().x || sources.back().y != sources.front().y) {
       throw Error(fmt::format("{} and {} have different grids; a figure has one", maps.front().map.string(), map.map.string()));

@@ -67,6 +67,24 @@ TEST_F(PlotPanelsFigure, TakesTheScaleOfATruth) {
   EXPECT_GT(by_truth, 2 * strongest(0.0, 0.5));
 }
 
+TEST_F(PlotPanelsFigure, DrawsEachMapAtItsOwnTime) {
+  FieldFileOptions file = map_options(parse_grid("xy:0,0,40,30:1"), false);
+  file.time_days = {25627.0, 25628.0};  // the second map is the first plus one
+  write_map_file(scratch_ / "m.nc", file, [](double x, double) { return static_cast<float>(std::sin(x / 3.0)); });
+  const auto strength = [&](const char* second) {
+    plot_panels({{scratch_ / "m.nc", "a", "0"}, {scratch_ / "m.nc", "b", second}}, scratch_ / "p.png",
+                {.scale_of_first = true, .dpi = 60});
+    const Picture picture = read_picture(scratch_ / "p.png");
+    long sum = 0;
+    for (std::size_t y = 0; y < picture.height * 6 / 10; ++y) {
+      for (std::size_t x = picture.width / 2; x < picture.width; ++x) sum += picture.red(x, y);
+    }
+    return sum;
+  };
+  EXPECT_GT(strength("2020-03-02"), strength("2020-03-01") + 10000);
+  EXPECT_THROW(strength("2020-04-01"), UsageError);
+}
+
 TEST_F(PlotPanelsFigure, FillsRowsAndRefusesOtherGrids) {
   std::vector<PanelMap> maps;
   for (int i = 0; i < 5; ++i) maps.push_back(map_of(fmt::format("m{}.nc", i), 1.0f));

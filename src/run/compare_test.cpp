@@ -226,19 +226,20 @@ TEST(Compare, TakesAMethodsOwnNoiseOnlyWhereNothingIsCalibrated) {
       << "what is given goes first";
 }
 
-TEST(Compare, ScoresAgainstATruthOnTheGrid) {
+TEST(Compare, ScoresAgainstATruthOnTheGridAtTheTimeOfTheMaps) {
   // A flat forecast of the truth has its standard deviation as error, and the mean on the grid as bias.
   SimulateOptions simulation;
   simulation.days = 1.0;
   simulation.rate_hz = 0.05;
-  const NamedTruth truth = synthetic_truth({.seed = 3});
+  const SyntheticFieldOptions moving = {.seed = 3, .evolution_days = 0.5, .velocity = {50.0, 0.0}};
+  const NamedTruth truth = synthetic_truth(moving);
   Reading reading;
   reading.observations = simulate(truth.truth, simulation);
   reading.report.tracks = 100;
   reading.report.roles.value = "synthetic";
   const ScratchFolder folder;
   RunSettings settings = settings_with({"flat"}, folder, 1);
-  settings.compare.truth = "synthetic:3";
+  settings.compare.truth = to_text(moving);
   settings.compare.grid = "bbox:-40,68,40,80:1";
   const ComparePlan plan = plan_compare(settings, reading, fakes());
   ASSERT_LT(plan.info.extent[1], 68.0);
@@ -246,10 +247,10 @@ TEST(Compare, ScoresAgainstATruthOnTheGrid) {
   const Comparison comparison = compare(plan, reading);
   EXPECT_TRUE(comparison.has_truth);
   const double flat = plan.fit.domain.value.from_engine(0.01);
-  const SyntheticField field({.seed = 3});
+  const SyntheticField field(moving);
   double sum = 0.0;
   for (double lat = 68.5; lat < 80.0; lat += 1.0) {
-    for (double lon = -39.5; lon < 40.0; lon += 1.0) sum += std::pow(field(unit_vector({lon, lat})) - flat, 2.0);
+    for (double lon = -39.5; lon < 40.0; lon += 1.0) sum += std::pow(field(unit_vector({lon, lat}), *plan.map_time) - flat, 2.0);
   }
   const double count = 12.0 * 80.0;
   EXPECT_NEAR(comparison.rows[0].measures.at("truth_rmse").mean, std::sqrt(sum / count), 1e-6);
@@ -329,6 +330,22 @@ TEST(PlanCompare, ChoosesMethodsAndRefusesWhatCannotBe) {
   EXPECT_EQ(plan_compare(settings, reading).methods.size(), compare_methods().size()) << "each once";
   settings.compare.methods.clear();
   EXPECT_EQ(plan_compare(settings, reading).methods.front(), "drift");
+}
+
+TEST(PlanCompare, RefusesATruthThatMovesForAFieldThatCannot) {
+  Reading reading = small_reading();
+  reading.observations.time_days.clear();
+  const ScratchFolder folder;
+  RunSettings settings = settings_with({"drift"}, folder);
+  settings.compare.truth = "synthetic:3";
+  EXPECT_NO_THROW(plan_compare(settings, reading));
+  settings.compare.truth = "synthetic:3,evolution=2";
+  try {
+    plan_compare(settings, reading);
+    FAIL() << "a truth at which time?";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("changes with time, but the fitted field does not"));
+  }
 }
 
 ComparedFit fit_with(const std::string& method, std::uint64_t seed, double rmse, double coverage) {

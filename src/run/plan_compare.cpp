@@ -3,13 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include "drift/calendar.h"
 #include "drift/compare.h"
-#include "drift/did_you_mean.h"
 #include "drift/error.h"
 #include "drift/field.h"
 #include "drift/predict.h"
@@ -43,25 +41,6 @@ std::vector<std::string> method_texts(const std::vector<std::string>& wanted) {
     if (std::find(once.begin(), once.end(), text) == once.end()) once.push_back(text);
   }
   return once;
-}
-
-NamedTruth open_truth(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  const std::string name = text.substr(0, colon), rest = colon == std::string::npos ? "" : text.substr(colon + 1);
-  if (text == "geoid") return geoid_truth();
-  if (name == "synthetic") {
-    std::uint64_t seed = 1;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), seed);
-    if (!rest.empty() && (error != std::errc() || end != rest.data() + rest.size()))
-      throw UsageError(fmt::format("truth '{}': after synthetic: comes the seed, a whole number", text));
-    return synthetic_truth({.seed = seed});
-  }
-  if (text.find_first_of("./") == std::string::npos) {
-    throw UsageError(fmt::format("truth '{}': there is no such file{}", text,
-                                 did_you_mean(text, std::array<std::string_view, 2>{"geoid", "synthetic"})));
-  }
-  const bool variable = colon != std::string::npos && !std::filesystem::exists(text);
-  return variable ? truth_from_file(name, rest) : truth_from_file(text);
 }
 
 // Of all that every method depends on.
@@ -98,7 +77,10 @@ void settle_map(ComparePlan& plan) {
   if (plane) throw UsageError("[compare] truth: a truth is known by longitudes and latitudes, and the observations have x and y");
   plan.truth = open_truth(wanted.truth);
   const std::optional<Range> known = plan.truth->time_days;
-  if (known && plan.map_time && (*plan.map_time < known->low || *plan.map_time > known->high)) {
+  if (known && !plan.map_time) {
+    throw UsageError(fmt::format("[compare] truth: '{}' changes with time, but the fitted field does not", wanted.truth));
+  }
+  if (known && (*plan.map_time < known->low || *plan.map_time > known->high)) {
     throw UsageError(fmt::format("[compare] truth: it is known from {} to {}, but the maps are of {}; give --map-time",
                                  iso_time(known->low), iso_time(known->high), iso_time(*plan.map_time)));
   }

@@ -161,7 +161,9 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   visit("compare", "seeds", s.compare.seeds,
         between("--seeds", "Fits of each method, with this many seeds", 1, 1000).bearing(on_nothing));
   visit("compare", "truth", s.compare.truth,
-        any("--truth", "Noise-free truth to score against: synthetic[:SEED], geoid, or a gridded file, FILE.nc[:VARIABLE]")
+        any("--truth",
+            "Noise-free truth to score against: synthetic[:SEED[,...]] as drift simulate prints it, geoid, or a gridded file, "
+            "FILE.nc[:VARIABLE]")
             .bearing(on_comparison));
   visit("compare", "grid", s.compare.grid, any("--grid", "Grid of the maps, as drift predict has them").bearing(on_comparison));
   visit("compare", "map_time", s.compare.map_time,

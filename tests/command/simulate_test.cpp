@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "drift/field_file.h"
 #include "drift/read_observations.h"
+#include "drift/truth.h"
 #include "run_command.h"
 
 namespace {
@@ -78,6 +80,66 @@ TEST(Simulate, ObservesAFileOverTheTimesItHas) {
     EXPECT_LT(observations.lat_deg[i], 60.0);
     EXPECT_NEAR(observations.value[i], 30.0 + std::min(2.0, observations.time_days[i] - 25567.0), 1e-5);
   }
+}
+
+// Noise-free observations are the truth at their own times, not at that of the first, as the printed text names it.
+TEST(Simulate, ObservesASyntheticFieldThatMoves) {
+  const TemporaryFolder folder;
+  const FinishedRun run = run_shell(folder.path(),
+                                    "drift simulate --out t.nc --observations 400 --noise 0 --seed 7 --days 6 "
+                                    "--evolution-days 5 --velocity 20,-10.5,-30,40 --json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const std::string truth = json::parse(run.out)["truth"];
+  EXPECT_EQ(truth, "synthetic:7,evolution=5,velocity=20:-10.5:-30:40");
+  const drift::SyntheticField field({.seed = 7, .evolution_days = 5.0, .velocity = {20.0, -10.5, {-30.0, 40.0}}});
+  const auto [observations, report] = read(folder, "t.nc");
+  double changes = 0.0;
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    const drift::UnitVector at = drift::unit_vector({observations.lon_deg[i], observations.lat_deg[i]});
+    EXPECT_NEAR(observations.value[i], field(at, observations.time_days[i]), 1e-3) << "positions are written to 1e-6 degrees";
+    changes += std::abs(field(at, observations.time_days[i]) - field(at, observations.time_days[0]));
+  }
+  EXPECT_GT(changes / static_cast<double>(observations.size()), 0.3) << "six days make a difference";
+
+  const FinishedRun again =
+      run_shell(folder.path(), "drift simulate --out again.nc --observations 400 --noise 0 --days 6 --truth " + truth);
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_TRUE(contains(again.out, "truth: " + truth)) << again.out;
+  EXPECT_EQ(read(folder, "again.nc").observations.value, observations.value) << "the text says all";
+}
+
+// 91 daily maps of the Mediterranean: what is observed at noon lies halfway between two of them.
+TEST(Simulate, ObservesARealFieldThatMoves) {
+  const std::filesystem::path truth = std::filesystem::path(DRIFT_TEST_DATA) / "duacs_l4/dt_med_allsat_phy_l4_2005T2.nc";
+  if (!std::filesystem::exists(truth)) GTEST_SKIP() << "no real data at " << truth;
+  const TemporaryFolder folder;
+  const std::string line = "drift simulate --truth " + truth.string() + " --noise 0 --rate-hz 0.2 --bbox -6,30,37,46";
+  const FinishedRun run = run_shell(folder.path(), line + " --out t.nc --start 2005-04-10 --days 60 --json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto [observations, report] = read(folder, "t.nc");
+  ASSERT_GT(observations.size(), 5000u);
+  const drift::NamedTruth known = drift::truth_from_file(truth);
+  double along = 0.0, frozen = 0.0;
+  std::size_t compared = 0;
+  for (std::size_t i = 0; i < observations.size(); ++i) {
+    const drift::UnitVector at = drift::unit_vector({observations.lon_deg[i], observations.lat_deg[i]});
+    const double time = observations.time_days[i], day = std::floor(time);
+    const std::array<drift::UnitVector, 3> points = {at, at, at};
+    const std::array<double, 3> times = {day, day + 1.0, observations.time_days[0]};
+    std::array<double, 3> maps = {};
+    known.truth(points, times, maps);
+    const double between = maps[0] + (time - day) * (maps[1] - maps[0]);
+    if (!std::isfinite(between) || !std::isfinite(maps[2])) continue;  // a shore moved by the rounding of positions
+    along += std::pow(observations.value[i] - between, 2), frozen += std::pow(observations.value[i] - maps[2], 2);
+    ++compared;
+  }
+  EXPECT_GT(compared, observations.size() * 99 / 100);
+  EXPECT_LT(std::sqrt(along / static_cast<double>(compared)), 1e-4) << "m";
+  EXPECT_GT(std::sqrt(frozen / static_cast<double>(compared)), 0.03) << "m: the sea does move in 60 days";
+
+  const FinishedRun beyond = run_shell(folder.path(), line + " --out u.nc --start 2005-06-20 --days 30");
+  EXPECT_EQ(beyond.status, 2);
+  EXPECT_TRUE(contains(beyond.err, "but observations are wanted from 2005-06-20 to 2005-07-20")) << beyond.err;
 }
 
 TEST(Simulate, GivesTheSameFileForTheSameSeed) {
@@ -151,6 +213,13 @@ TEST(Simulate, RefusesWhatCannotBeInOneSentence) {
   expect_failure(2, "--out t.nc --truth geiod", "did you mean 'geoid'?");
   expect_failure(2, "--out t.nc --variable zos", "--variable is for a truth from a file");
   expect_failure(2, "--out t.nc --days 1e9", "at most 4e9");
+  expect_failure(2, "--out t.nc --evolution-days -1", "--evolution-days");
+  expect_failure(2, "--out t.nc --velocity 20", "velocity '20' is not EAST,NORTH");
+  expect_failure(2, "--out t.nc --velocity 20,0,0,90", "latitude must be between -90 and 90");
+  expect_failure(2, "--out t.nc --truth geoid --velocity 20,0", "--velocity is for the synthetic truth, but --truth is geoid");
+  expect_failure(2, "--out t.nc --truth geoid --evolution-days 2", "--evolution-days is for the synthetic truth");
+  expect_failure(2, "--out t.nc --truth synthetic:1,evolution=2 --evolution-days 3", "has one already");
+  expect_failure(2, "--out t.nc --truth synthetic:1,evolution=x", "evolution 'x'");
 }
 
 TEST(Simulate, FailsAtOnceWhereItCannotReadOrWrite) {
@@ -158,14 +227,17 @@ TEST(Simulate, FailsAtOnceWhereItCannotReadOrWrite) {
   expect_failure(1, "--out t.nc --truth gone.nc", "gone.nc");
 }
 
-TEST(Simulate, SaysThatTheTruthIsKnownAtOtherTimesOnly) {
+TEST(Simulate, RefusesTimesBeyondThoseOfTheTruth) {
   const TemporaryFolder folder;
   write_truth(folder.path() / "truth.nc");
-  const FinishedRun run =
-      run_shell(folder.path(), "drift simulate --out t.nc --truth truth.nc --start 2021-01-01 --rate-hz 0.01");
-  EXPECT_EQ(run.status, 1);
-  EXPECT_TRUE(contains(run.err, "the truth is known from 2019-12-31T12:00:00Z to 2020-01-03T12:00:00Z only")) << run.err;
-  EXPECT_TRUE(contains(run.err, "has a value at none of")) << run.err;
+  for (const char* times : {"--start 2021-01-01", "--start 2019-12-30", "--days 3", "--start 2020-01-03 --days 1"}) {
+    const FinishedRun run =
+        run_shell(folder.path(), fmt::format("drift simulate --out t.nc --truth truth.nc --rate-hz 0.01 {}", times));
+    EXPECT_EQ(run.status, 2) << times;
+    EXPECT_TRUE(contains(run.err, "is known from 2019-12-31T12:00:00Z to 2020-01-03T12:00:00Z, but observations are wanted"))
+        << run.err;
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "t.nc")) << times;
+  }
 }
 
 }  // namespace
