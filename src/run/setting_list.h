@@ -79,6 +79,8 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   visit("split", "held_out", s.split.held_out, whole("--held-out", "Share of the observations held out, 0 to 0.9", 0.0, 0.9));
   visit("split", "platforms", s.split.platforms, text("--held-out-platform", "A platform to hold out (with --split platform)"));
   visit("split", "block", s.split.block, more_than_zero("--block", "Side of a block to hold out, km (or the unit of x and y)"));
+  visit("split", "block_days", s.split.block_days,
+        whole("--block-days", "Length of a block to hold out, days; 0: all times", 0.0, 1e9));
 
   visit("model", "members", s.model.members, whole("--members", "Networks in the ensemble", 1, 1000));
   visit("model", "layers", s.model.layers, whole("--layers", "Layers of the spatial chain", 1, 64));
