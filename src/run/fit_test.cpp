@@ -79,7 +79,7 @@ TEST(PlanFit, HoldsOutBlocksOfAGrid) {
   reading.report.layout = DataLayout::grid;
   const FitPlan plan = plan_fit({}, reading);
   EXPECT_EQ(plan.split_options.method, SplitMethod::block);
-  EXPECT_NEAR(plan.split_options.block, 16.0 * 9.8, 50.0);  // km: the clouds' width
+  EXPECT_NEAR(plan.split_options.block, 1.37 * 8.0 * 9.6, 25.0);  // km: the clouds have a radius of eight pixels
   expect_no_leak(plan, o);
   EXPECT_THAT(plan.choices.front(), HasSubstr("as large as the gaps to be filled"));
   RunSettings settings;
