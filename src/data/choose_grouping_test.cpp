@@ -51,6 +51,16 @@ TEST(ChooseGrouping, MakesBlocksAboutAsWideAsTheHoles) {
   }
 }
 
+// The continent amid a grid of the sea is no gap to be filled.
+TEST(ChooseGrouping, DoesNotTakeLandForAHole) {
+  Observations o;
+  for (int i = 0; i < 40000; ++i) {
+    const double x = i % 200, y = i / 200;
+    if (std::hypot(x - 100.0, y - 100.0) > 80.0) add(o, x, y);
+  }
+  EXPECT_LE(choose_grouping(o, true).block, 60.0);
+}
+
 TEST(ChooseGrouping, MakesBlocksOfAFewObservationsWhereThereAreNoHoles) {
   const GroupingChoice choice = choose_grouping(grid_with_holes(0.0), true);
   EXPECT_NEAR(choice.block, 5.0, 0.1);
@@ -66,10 +76,11 @@ TEST(ChooseGrouping, FindsHolesOnTheSphereAcrossTheDateLine) {
 }
 
 TEST(ChooseGrouping, LeavesEnoughBlocksToDivide) {
-  Observations o;  // four clusters: all of the map is a gap
+  Observations o;  // four clusters: all of the map is a gap, and few tracks may have any
   RandomStream random({.seed = 5, .purpose = Purpose::simulation});
   for (int i = 0; i < 4000; ++i)
     add(o, 1000.0 * (i % 2) + 100.0 * random.normal(), 1000.0 * (i / 2 % 2) + 100.0 * random.normal());
+  for (std::size_t i = 0; i < o.size(); ++i) o.track.push_back(static_cast<std::int32_t>(i % 4));
   const GroupingChoice choice = choose_grouping(o, true);
   std::vector<std::size_t> rows(o.size());
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = i;
