@@ -126,6 +126,7 @@ class Fit {
                                      {"noise_sd", result.model.info.noise_sd},
                                      {"spread_scale", result.model.info.spread_scale},
                                      {"calibration_observations", result.calibrated_on},
+                                     {"scores_also_calibrated", result.scores_calibrated},
                                      {"scores", result.held_out ? nlohmann::ordered_json::parse(drift::to_json(*result.held_out))
                                                                 : nlohmann::ordered_json(nullptr)},
                                      {"train_s", result.train_s},
@@ -148,9 +149,10 @@ class Fit {
     if (info.spread_scale != 1.0) say(fmt::format("Spread of the field: {:.3g} times that of the networks.", info.spread_scale));
     if (result.held_out) {
       say(fmt::format("\nHeld-out observations{}:\n{}",
-                      result.calibrated_on > 0 ? fmt::format(" (besides {} that settled noise and spread)",
-                                                             drift::grouped(static_cast<double>(result.calibrated_on)))
-                                               : "",
+                      result.scores_calibrated   ? " (also used to calibrate: optimistic)"
+                      : result.calibrated_on > 0 ? fmt::format(" (besides {} that settled noise and spread)",
+                                                               drift::grouped(static_cast<double>(result.calibrated_on)))
+                                                 : "",
                       scores_text(*result.held_out, info.value.unit)));
     }
     say(fmt::format("{}  the model\nNext: drift predict {} --out map.nc", settings_.output.model, settings_.output.model));

@@ -55,6 +55,7 @@ struct FitResult {
   FieldModel model;
   std::optional<Scores> held_out;  // of sd_total against held-out observations, those that calibrated aside
   std::size_t calibrated_on = 0;   // held-out observations that settled noise and spread, and nothing else
+  bool scores_calibrated = false;  // too few to halve: the observations scored also calibrated, and scores are optimistic
   std::uint64_t steps = 0;         // a member
   double train_s = 0.0;
 };

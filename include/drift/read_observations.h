@@ -38,6 +38,14 @@ struct Rejected {
   std::size_t count = 0;
 };
 
+// How the observations lie.
+enum class DataLayout {
+  points,       // here and there, or in no order that is known
+  along_track,  // one after the other along tracks
+  swath,        // in lines across a track, with one time each
+  grid,         // along axes, or on two-dimensional positions that stay the same
+};
+
 struct ReadReport {
   std::vector<std::filesystem::path> files;  // in the order of reading
   std::string format;                        // "NetCDF" or "CSV"
@@ -46,6 +54,7 @@ struct ReadReport {
   VariableInfo value;                        // of the values
   std::size_t rows = 0;                      // read
   std::vector<Rejected> rejected;            // those left out, by the first reason; reasons that occur only
+  DataLayout layout = DataLayout::points;    // of all files
   bool on_plane = false;                     // positions are plain x and y
   std::string plane_unit;                    // of x and y where the file tells
   bool calendar_time = false;                // times are days since 1950-01-01 UTC, not numbers of the file's own
@@ -69,7 +78,8 @@ struct Reading {
 // those of CF. Longitudes are brought to [-180, 180), TAI to UTC.
 //
 // Exact duplicates (position, time, platform, value) are left out. Tracks come from a variable, else from gaps in time and the
-// turns of latitude, platform by platform, across the files' bounds; data that are not along tracks have none.
+// turns of latitude, platform by platform, across the files' bounds; those of swaths from the same of their lines. Data that are
+// neither have none.
 //
 // Throws Error for files that cannot be read and data that cannot be right (more than half of the latitudes beyond the pole, or
 // of the observations twice; nothing left; units that differ; times of a trajectory that run backwards), UsageError for options

@@ -118,7 +118,8 @@ struct SplitSettings {
   std::optional<SplitMethod> method;
   double held_out = 0.1;               // share of the observations
   std::vector<std::string> platforms;  // held out, where the method is platform
-  double block = 500.0;                // side of a block: km, or the unit of x and y
+  std::optional<double> block;         // side of a block: km, or the unit of x and y; none: about as large as the gaps
+  std::optional<double> block_days;    // length of a block, 0 for all times; none: about as long as the gaps, or 0 with a side
 };
 
 struct ModelSettings {

@@ -42,17 +42,41 @@ struct SplitOptions {
   std::uint64_t seed = 1;
   std::vector<std::string> platforms = {};  // platform: these are held out, whatever their share; none: drawn
   double block = 500.0;                     // block: side of a square, > 0, in km (on a plane in the unit of x and y)
+  double block_days = 0.0;                  // block: its length in time, days; 0: all times
   bool on_plane = false;                    // positions are x and y
 };
 
 // Keeps `held_out` of the observations (of these rows alone, where rows are given: a split within a split) aside. Groups are
-// drawn at random until they hold the share, or as near to it as the last one allows: a group is never in both lists. Same
-// arguments, same split. Throws UsageError where the observations lack what the method needs, or the method would leave nothing
-// to train on.
+// drawn at random until they hold the share, or as near to it as the last one allows: a group is never in both lists. A share
+// above zero holds out at least one group. Same arguments, same split. Throws UsageError where the observations lack what the
+// method needs, or the method would leave nothing to train on or hold out nothing.
 Split split_observations(const Observations& observations, const SplitOptions& options,
                          std::optional<std::span<const std::size_t>> rows = {});
 
 // The same of `count` observations of which nothing else is known, at random.
 Split split_at_random(std::size_t count, double held_out_share, std::uint64_t seed);
+
+// Options that divide one part of a split further without leaks: by track or by block, unless the split itself is of single
+// observations without tracks. Seed and share are the caller's to change.
+SplitOptions split_within(const SplitOptions& outer, const Observations& observations, std::span<const std::size_t> rows);
+
+// Number of groups that these options keep together among the rows.
+std::size_t count_groups(const Observations& observations, const SplitOptions& options, std::span<const std::size_t> rows);
+
+// How to divide observations where nobody said how.
+struct GroupingChoice {
+  SplitMethod method = SplitMethod::block;  // track or block
+  double block = 500.0;                     // side of a block, km (on a plane in the unit of x and y)
+  double block_days = 0.0;                  // its length in time; 0: all times
+  std::string reason;                       // a sentence
+};
+
+// Whole tracks where there are ten or more, otherwise blocks. `unit` is that of x and y, for the sentence.
+GroupingChoice choose_grouping(const Observations& observations, bool on_plane = false, const std::string& unit = "km");
+
+// Blocks about as large as the gaps that a map of the observations' extent has to fill: their side is twice the distance to the
+// nearest observation that 90 % of points in gaps do not exceed. At least a few observations wide, and at least 30 blocks where
+// the data allow it.
+GroupingChoice choose_blocks(const Observations& observations, bool on_plane = false, const std::string& unit = "km");
 
 }  // namespace drift

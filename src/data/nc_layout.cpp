@@ -47,11 +47,11 @@ class LayoutFinder {
     find_sigma();
     find_conditions();
     check_dimensions();
-    layout_.along_track = is_along_track();
+    layout_.layout = data_layout();
     find_platform();
     find_track();
     const bool is_trajectory = preset_ != nullptr || lower(file_.text("featureType").value_or("")) == "trajectory";
-    layout_.in_order = layout_.along_track && is_trajectory && !options_.any_order;
+    layout_.in_order = layout_.layout == DataLayout::along_track && is_trajectory && !options_.any_order;
     fill_roles();
     return std::move(layout_);
   }
@@ -186,10 +186,21 @@ class LayoutFinder {
     }
   }
 
-  bool is_along_track() const {
-    const bool moves = !layout_.x->dimensions.empty() && !layout_.y->dimensions.empty();
-    return layout_.time != nullptr && moves && lies_along(*layout_.x, *layout_.time) && lies_along(*layout_.y, *layout_.time);
+  DataLayout data_layout() const {
+    const NcVariable &x = *layout_.x, &y = *layout_.y;
+    if (x.dimensions.empty() || y.dimensions.empty()) return DataLayout::points;
+    if (layout_.time != nullptr && !layout_.time->dimensions.empty()) {
+      if (lies_along(x, *layout_.time) && lies_along(y, *layout_.time)) return DataLayout::along_track;
+      if (lies_along(*layout_.time, x) && lies_along(*layout_.time, y)) return DataLayout::swath;
+    }
+    const bool two_dimensional = x.dimensions.size() > 1 && y.dimensions.size() > 1;
+    const bool axes =
+        std::none_of(x.dimensions.begin(), x.dimensions.end(), [&](const NcDimension& d) { return is_along(&y, d); });
+    return two_dimensional || axes ? DataLayout::grid : DataLayout::points;
   }
+
+  // A satellite's own file: a grid's attributes list all that it was made from.
+  bool is_of_one_platform() const { return layout_.layout == DataLayout::along_track || layout_.layout == DataLayout::swath; }
 
   void find_platform() {
     const std::string& option = options_.roles.platform;
@@ -202,7 +213,7 @@ class LayoutFinder {
     const NcVariable* const variable = finder_.first_of(usual);
     layout_.platform = variable != nullptr && !variable->dimensions.empty() ? variable : text_along_value(usual);
     if (layout_.platform != nullptr) return;
-    if (!layout_.along_track) return;  // a grid's attribute lists all that it was made from
+    if (!is_of_one_platform()) return;
     for (const char* attribute : {"platform", "mission_name", "mission", "platform_name", "satellite"}) {
       layout_.platform_name = file_.text(attribute).value_or("");
       if (!layout_.platform_name.empty()) return;
@@ -244,7 +255,7 @@ class LayoutFinder {
     if (layout_.track != nullptr) {
       const NcVariable* const cycle = finder_.first_of({"cycle", "cycle_number"});
       if (cycle != nullptr && cycle != layout_.track) layout_.cycle = cycle;
-    } else if (preset_ != nullptr && !preset_->pass_attribute.empty() && layout_.along_track) {
+    } else if (preset_ != nullptr && !preset_->pass_attribute.empty() && is_of_one_platform()) {
       const std::vector<double> pass = file_.numbers(std::string(preset_->pass_attribute));
       const std::vector<double> cycle = file_.numbers("cycle_number");
       if (pass.size() == 1) layout_.pass_label = fmt::format("{:g}/{:g}", cycle.size() == 1 ? cycle[0] : 0.0, pass[0]);

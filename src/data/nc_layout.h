@@ -33,10 +33,10 @@ struct NcLayout {
   std::optional<CfTime> calendar;  // none: times are numbers of the file's own
   bool tai = false;
 
-  std::string platform_name;  // of the whole file, where there is no variable; empty: none
-  std::string pass_label;     // of the whole file, where it is one pass; empty: it is not
-  bool along_track = false;   // positions change with time
-  bool in_order = false;      // times must not run backwards
+  std::string platform_name;               // of the whole file, where there is no variable; empty: none
+  std::string pass_label;                  // of the whole file, where it is one pass; empty: it is not
+  DataLayout layout = DataLayout::points;  // along_track: positions change with time
+  bool in_order = false;                   // times must not run backwards
 
   const PresetRow* preset = nullptr;
   std::vector<Condition> conditions;  // with numbers in place of a flag's words

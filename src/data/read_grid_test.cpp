@@ -42,6 +42,7 @@ TEST_F(Gridded, FieldsOfTimeLatitudeAndLongitudeAreObservations) {
   EXPECT_EQ(reading.report.tracks, 0u);
   EXPECT_THAT(o.track, IsEmpty());
   EXPECT_THAT(o.platform_names, IsEmpty());  // what a grid was made from
+  EXPECT_EQ(reading.report.layout, DataLayout::grid);
 }
 
 TEST_F(Gridded, PositionsMayBeTwoDimensionalAndTransposed) {
@@ -54,7 +55,9 @@ TEST_F(Gridded, PositionsMayBeTwoDimensionalAndTransposed) {
     const int sic = file.variable("sic", NC_DOUBLE, {time, y, x}, {1, 2, 3, 4, 5, 6}, "1");
     file.attribute(sic, "coordinates", "lon lat");
   }
-  const Observations o = read_observations({path()}).observations;
+  const Reading reading = read_observations({path()});
+  const Observations& o = reading.observations;
+  EXPECT_EQ(reading.report.layout, DataLayout::grid);
   EXPECT_THAT(o.lon_deg, ElementsAre(0, 1, 2, 100, 101, 102));
   EXPECT_THAT(o.lat_deg, ElementsAre(10, 11, 12, 20, 21, 22));
 }
@@ -249,6 +252,7 @@ TEST_F(Gridded, ScalarsHoldForAllAndPositionsMustBeThere) {
   }
   const Reading reading = read_observations({path()}, {.roles = {.value = "level"}});
   EXPECT_THAT(reading.observations.lat_deg, ElementsAre(54, 54, 54));
+  EXPECT_EQ(reading.report.layout, DataLayout::points);
   EXPECT_EQ(reading.report.tracks, 0u);
   EXPECT_THAT(refusal({path()}, {.roles = {.value = "other"}}), HasSubstr("'other' has 2 values along the dimension 'm'"));
   EXPECT_THAT(refusal({path()}, {.roles = {.lat = kNoRole, .value = "level"}}), HasSubstr("known for its latitude"));

@@ -34,7 +34,8 @@ struct OneFile {
   VariableInfo value;
   std::string preset;
   std::string tracks_from;
-  bool along_track = false;  // tracks may be found where none are given
+  DataLayout layout = DataLayout::points;
+  bool may_have_tracks = false;  // that are to be found where none are given
 };
 
 std::string tracks_of(const NcLayout& layout) {
@@ -52,7 +53,9 @@ OneFile read_netcdf_file(const std::filesystem::path& path, const ReadOptions& o
   result.value = layout.info;
   result.preset = layout.preset == nullptr ? std::string() : layout.preset->name;
   result.tracks_from = tracks_of(layout);
-  result.along_track = layout.along_track && layout.calendar && !layout.on_plane;
+  result.layout = layout.layout;
+  const bool follows_track = layout.layout == DataLayout::along_track || layout.layout == DataLayout::swath;
+  result.may_have_tracks = follows_track && layout.calendar && !layout.on_plane;
   const bool has_platform = layout.platform != nullptr || !layout.platform_name.empty();
   result.facts = {path,
                   layout.info.name,
@@ -75,7 +78,8 @@ OneFile read_csv_file(const std::filesystem::path& path, const ReadOptions& opti
   result.value = {csv.report.columns.value, {}, {}, unit_in_name(csv.report.columns.value)};
   const Roles& roles = result.roles;
   if (!roles.track.empty()) result.tracks_from = fmt::format("column \"{}\"", roles.track);
-  result.along_track = csv.report.iso_times && !csv.report.on_plane;
+  result.layout = roles.track.empty() ? DataLayout::points : DataLayout::along_track;
+  result.may_have_tracks = csv.report.iso_times && !csv.report.on_plane;
   result.facts = {path,
                   roles.value,
                   result.value.unit,
@@ -171,7 +175,8 @@ class ObservationReader {
     if (!file.preset.empty()) presets_.insert(file.preset);
     if (!begun_) {
       begun_ = true;
-      along_track_ = true;
+      may_have_tracks_ = true;
+      report.layout = file.layout;
       report.roles = file.roles;
       report.value = file.value;
       report.on_plane = file.facts.on_plane;
@@ -179,7 +184,8 @@ class ObservationReader {
       report.calendar_time = file.facts.calendar_time;
       report.tracks_from = file.tracks_from;
     }
-    along_track_ = along_track_ && file.along_track;
+    may_have_tracks_ = may_have_tracks_ && file.may_have_tracks;
+    if (file.layout != report.layout) report.layout = DataLayout::points;
     gathering_.add(std::move(file.part), file.facts);
   }
 
@@ -197,10 +203,19 @@ class ObservationReader {
     take_out_duplicates();
     if (!report.tracks_from.empty()) {
       report.tracks = renumber_tracks(observations);
-    } else if (along_track_ && options_.roles.track != kNoRole) {
-      report.tracks = find_tracks(observations, options_.track_gap_s);
-      if (report.tracks > 0) report.tracks_from = fmt::format("gaps of {:g} s and turns", options_.track_gap_s);
+    } else if (may_have_tracks_ && options_.roles.track != kNoRole) {
+      find_their_tracks();
     }
+    if (report.layout == DataLayout::along_track && report.tracks == 0) report.layout = DataLayout::points;
+  }
+
+  void find_their_tracks() {
+    ReadReport& report = reading_.report;
+    const FoundTracks found = find_tracks(reading_.observations, options_.track_gap_s);
+    report.tracks = found.count;
+    if (found.count == 0) return;
+    report.tracks_from = fmt::format("{}gaps of {:g} s and turns", found.of_lines ? "lines, " : "", options_.track_gap_s);
+    report.layout = found.of_lines ? DataLayout::swath : DataLayout::along_track;
   }
 
   [[noreturn]] void fail_empty() const {
@@ -238,7 +253,7 @@ class ObservationReader {
   bool netcdf_;
   int threads_;
   Gathering gathering_;
-  bool begun_ = false, along_track_ = false;
+  bool begun_ = false, may_have_tracks_ = false;
   std::set<std::string> presets_;
   Reading reading_;
 };

@@ -64,6 +64,7 @@ TEST_F(CmemsSla, IsRecognised) {
             (Roles{.lon = "longitude", .lat = "latitude", .time = "time", .value = "sla_unfiltered", .track = "track"}));
   EXPECT_THAT(o.platform_names, ElementsAre("Jason-3"));
   EXPECT_THAT(o.track, ElementsAre(0, 0, 1));
+  EXPECT_EQ(reading.report.layout, DataLayout::along_track);
   EXPECT_EQ(reading.report.tracks, 2u);
   EXPECT_EQ(reading.report.tracks_from, "variables 'cycle' and 'track'");
   EXPECT_DOUBLE_EQ(o.time_days[2], 25000.00002);

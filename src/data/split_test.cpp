@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "drift/error.h"
@@ -167,6 +168,92 @@ TEST(SplitObservations, RefusesWhatTheObservationsLack) {
   EXPECT_THROW(split_observations(o, {.method = SplitMethod::track}), UsageError);
   EXPECT_THROW(split_observations(o, {.method = SplitMethod::time}), UsageError);
   EXPECT_THROW(split_observations(o, {.method = SplitMethod::platform, .platforms = {"A", "B", "C"}}), UsageError);
+}
+
+// Platforms of equal size over the globe, whatever the share.
+Observations equal_platforms(std::size_t platforms) {
+  Observations o;
+  for (std::size_t i = 0; i < platforms * 100; ++i) {
+    o.value.push_back(0.0);
+    o.platform.push_back(static_cast<std::uint8_t>(i % platforms));
+  }
+  for (std::size_t i = 0; i < platforms; ++i) o.platform_names.push_back(std::string(1, static_cast<char>('A' + i)));
+  return o;
+}
+
+TEST(SplitObservations, HoldsOutAtLeastOnePlatformHoweverFewThereAre) {
+  for (std::size_t platforms = 2; platforms <= 12; ++platforms) {
+    const Observations o = equal_platforms(platforms);
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const Split split = split_observations(o, {.method = SplitMethod::platform, .held_out = 0.1, .seed = seed});
+      EXPECT_EQ(split.held_out.size(), 100u) << platforms;
+    }
+  }
+  EXPECT_THROW(split_observations(equal_platforms(1), {.method = SplitMethod::platform, .held_out = 0.1}), UsageError);
+}
+
+TEST(SplitByTrack, HoldsOutASmallTrackWhereALargeOneIsDrawnFirst) {
+  std::vector<std::int32_t> track(900, 0);
+  for (std::int32_t i = 0; i < 100; ++i) track.push_back(1 + i / 20);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Split split = split_by_track(track, 0.1, seed);
+    EXPECT_GE(split.held_out.size(), 20u) << seed;
+    EXPECT_LE(split.held_out.size(), 100u) << seed;
+  }
+}
+
+TEST(SplitObservations, RefusesAPlatformWithoutObservations) {
+  Observations o = equal_platforms(2);
+  o.platform_names.emplace_back("gone");
+  EXPECT_THROW(split_observations(o, {.method = SplitMethod::platform, .platforms = {"gone"}}), UsageError);
+}
+
+TEST(SplitObservations, HoldsOutTheWholeLastTimeWhereItIsMoreThanTheShare) {
+  Observations o;
+  for (int i = 0; i < 300; ++i) {
+    o.value.push_back(i);
+    o.time_days.push_back(i / 100);  // three fields of a grid
+  }
+  const Split split = split_observations(o, {.method = SplitMethod::time, .held_out = 0.1});
+  EXPECT_EQ(split.held_out.size(), 100u);
+  EXPECT_EQ(split.held_out.front(), 200u);
+  o.time_days.assign(300, 7.0);
+  EXPECT_THROW(split_observations(o, {.method = SplitMethod::time, .held_out = 0.1}), UsageError);
+}
+
+TEST(SplitObservations, BlocksEndInTimeWhereTheyHaveALength) {
+  Observations o;
+  for (int i = 0; i < 1000; ++i) {
+    o.lon_deg.push_back(0.1 + 0.0001 * i);
+    o.lat_deg.push_back(0.1);
+    o.time_days.push_back(0.1 * i);
+    o.value.push_back(i);
+  }
+  const SplitOptions options = {.method = SplitMethod::block, .held_out = 0.2, .block = 500.0, .block_days = 5.0};
+  const Split split = split_observations(o, options);
+  EXPECT_EQ(split.held_out.size(), 200u);
+  std::vector<int> parts(20, 0);
+  for (const std::size_t row : split.training) parts[row / 50] |= 1;
+  for (const std::size_t row : split.held_out) parts[row / 50] |= 2;
+  for (const int part : parts) EXPECT_TRUE(part == 1 || part == 2);
+  EXPECT_THROW(split_observations(o, {.method = SplitMethod::block, .held_out = 0.2}), UsageError);  // one square
+}
+
+TEST(SplitWithin, NeverDividesATrackAndFallsBackToBlocks) {
+  Observations o = some_observations();
+  std::vector<std::size_t> rows(o.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  for (const SplitMethod method : {SplitMethod::none, SplitMethod::random, SplitMethod::platform, SplitMethod::time}) {
+    EXPECT_EQ(split_within({.method = method}, o, rows).method, SplitMethod::track);
+  }
+  EXPECT_EQ(split_within({.method = SplitMethod::block}, o, rows).method, SplitMethod::block);
+  const std::vector<std::size_t> few(rows.begin(), rows.begin() + 200);  // four tracks
+  EXPECT_EQ(split_within({.method = SplitMethod::time}, o, few).method, SplitMethod::block);
+  EXPECT_EQ(split_within({.method = SplitMethod::random}, o, few).method, SplitMethod::block);
+  EXPECT_EQ(split_within({.method = SplitMethod::track}, o, few).method, SplitMethod::track);
+  o.track.clear();
+  EXPECT_EQ(split_within({.method = SplitMethod::time}, o, rows).method, SplitMethod::block);
+  EXPECT_EQ(split_within({.method = SplitMethod::random}, o, rows).method, SplitMethod::random);
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nanoflann.hpp>
 
 #include "drift/error.h"
+#include "geo/point_tree.h"
 #include "geo/projection.h"
 
 namespace drift {
@@ -110,7 +110,7 @@ class CurvilinearStencils : public StencilFinder {
     }
     if (nodes_.points.empty()) throw Error(fmt::format("variable '{}' has no positions", gridded.variable->name));
     spacing_ = spacings();
-    tree_ = std::make_unique<Tree>(3, nodes_, nanoflann::KDTreeSingleIndexAdaptorParams(16));
+    tree_ = std::make_unique<PointTree>(3, nodes_, nanoflann::KDTreeSingleIndexAdaptorParams(16));
     tree_->buildIndex();
   }
 
@@ -119,18 +119,6 @@ class CurvilinearStencils : public StencilFinder {
   }
 
  private:
-  struct Nodes {
-    std::vector<UnitVector> points;
-    // The names that nanoflann asks for.
-    std::size_t kdtree_get_point_count() const { return points.size(); }
-    double kdtree_get_pt(std::size_t index, std::size_t axis) const { return points[index][axis]; }
-    template <class Box>
-    bool kdtree_get_bbox(Box&) const {
-      return false;
-    }
-  };
-  using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Nodes>, Nodes, 3, std::size_t>;
-
   static double distance(const UnitVector& a, const UnitVector& b) { return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]); }
 
   // The distance from each node to the furthest of its neighbours along rows and columns.
@@ -175,10 +163,10 @@ class CurvilinearStencils : public StencilFinder {
     return stencil;
   }
 
-  Nodes nodes_;
+  PointCloud nodes_;
   std::vector<std::size_t> cell_;  // of each node: row * columns + column
   std::vector<double> spacing_;    // of each node, chords of the unit sphere
-  std::unique_ptr<Tree> tree_;
+  std::unique_ptr<PointTree> tree_;
 };
 
 }  // namespace

@@ -41,14 +41,57 @@ TEST(PlanFit, HoldsOutWholeTracksWhereTheyAreKnown) {
   for (const std::size_t row : plan.split.held_out) EXPECT_FALSE(trained.contains(reading.observations.track[row]));
 }
 
-TEST(PlanFit, SplitsAtRandomWithoutTracksAndRefusesTracksThatAreNotThere) {
+// The groups of held-out rows and of those that train have none in common.
+void expect_no_leak(const FitPlan& plan, const Observations& o) {
+  const auto& [training, held_out] = plan.split;
+  std::vector<std::size_t> all = training;
+  all.insert(all.end(), held_out.begin(), held_out.end());
+  const SplitOptions& groups = plan.split_options;
+  EXPECT_GT(count_groups(o, groups, held_out), 1u);
+  EXPECT_EQ(count_groups(o, groups, training) + count_groups(o, groups, held_out), count_groups(o, groups, all));
+}
+
+TEST(PlanFit, HoldsOutBlocksWithoutTracksAndRefusesTracksThatAreNotThere) {
   Reading reading = small_reading();
   reading.observations.track.clear();
   reading.report.tracks = 0;
-  EXPECT_EQ(plan_fit({}, reading).split.held_out.size(), 240u);
+  const FitPlan plan = plan_fit({}, reading);
+  EXPECT_EQ(plan.split_options.method, SplitMethod::block);
+  expect_no_leak(plan, reading.observations);
+  EXPECT_NEAR(static_cast<double>(plan.split.held_out.size()), 240.0, 100.0);
+  EXPECT_THAT(plan.choices.front(), HasSubstr("in blocks of"));
   RunSettings settings;
   settings.split.method = SplitMethod::track;
   EXPECT_THAT(refusal(settings, reading), HasSubstr("no tracks"));
+}
+
+// An image of one day with clouds in it: its pixels are not held out singly.
+TEST(PlanFit, HoldsOutBlocksOfAGrid) {
+  Reading reading;
+  Observations& o = reading.observations;
+  for (int i = 0; i < 8000; ++i) {
+    const double x = i % 100, y = i / 100;
+    if (std::hypot(std::fmod(x, 30.0) - 15.0, std::fmod(y, 30.0) - 15.0) < 8.0) continue;
+    o.lon_deg.push_back(0.1 * x);
+    o.lat_deg.push_back(40.0 + 0.1 * y);
+    o.value.push_back(smooth_field(o.lon_deg.back(), o.lat_deg.back(), 0.0));
+  }
+  reading.report.layout = DataLayout::grid;
+  const FitPlan plan = plan_fit({}, reading);
+  EXPECT_EQ(plan.split_options.method, SplitMethod::block);
+  EXPECT_NEAR(plan.split_options.block, 1.37 * 8.0 * 9.6, 25.0);  // km: the clouds have a radius of eight pixels
+  expect_no_leak(plan, o);
+  EXPECT_THAT(plan.choices.front(), HasSubstr("as large as the gaps to be filled"));
+  RunSettings settings;
+  set_from_flag(settings, "--split", {"block"});
+  set_from_flag(settings, "--block", {"70"});
+  EXPECT_EQ(plan_fit(settings, reading).split_options.block, 70.0);
+}
+
+TEST(PlanFit, HoldsOutAPlatformOfTwo) {
+  RunSettings settings;
+  set_from_flag(settings, "--split", {"platform"});
+  EXPECT_EQ(plan_fit(settings, small_reading()).split.held_out.size(), 1200u);
 }
 
 TEST(PlanFit, MakesAFieldOfSpaceAloneWithoutTimes) {

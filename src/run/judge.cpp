@@ -44,19 +44,18 @@ std::vector<std::size_t> some_training_rows(const Split& split) {
   return rows;
 }
 
-// Held-out rows in two halves: .training calibrates, .held_out scores. Too few for that: all do both, and the scores flatter a
-// little, by three numbers fitted.
+// Held-out rows in two halves of whole tracks or blocks: .training calibrates, .held_out scores. Too few for that: all do both,
+// and the scores are optimistic by three numbers fitted.
 Split halves(const FitPlan& plan, const Observations& observations) {
-  const std::vector<std::size_t>& rows = plan.split.held_out;
-  SplitOptions options = plan.split_options;
+  const std::span<const std::size_t> rows = plan.split.held_out;
+  SplitOptions options = split_within(plan.split_options, observations, rows);
   options.held_out = 0.5;
   options.seed += 1;
-  if (options.method == SplitMethod::platform || options.method == SplitMethod::time) options.method = SplitMethod::random;
-  if (options.method == SplitMethod::random && !observations.track.empty()) options.method = SplitMethod::track;
   Split split;
-  if (rows.size() >= 2 * kEnoughToCalibrate)
-    split = split_observations(observations, options, std::span<const std::size_t>(rows));
-  if (split.training.size() < kEnoughToCalibrate || split.held_out.empty()) return {rows, rows};
+  if (rows.size() >= 2 * kEnoughToCalibrate && count_groups(observations, options, rows) > 1) {
+    split = split_observations(observations, options, rows);
+  }
+  if (split.training.size() < kEnoughToCalibrate || split.held_out.empty()) return {plan.split.held_out, plan.split.held_out};
   return split;
 }
 
@@ -189,7 +188,9 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const For
   if (steps.calibrate == CalibrationMethod::conformal && !calibration.sd_epistemic.empty())
     calibrate_intervals(plan.domain, info, calibration);
   if (!held_out) return {};
-  return {.calibrated_on = parts.training == parts.held_out ? 0 : parts.training.size(),
+  const bool both = parts.training == parts.held_out;
+  return {.calibrated_on = both ? 0 : parts.training.size(),
+          .scores_calibrated = both,
           .held_out = score_with(plan.domain, info, forecaster(parts.held_out))};
 }
 
@@ -201,6 +202,7 @@ void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResul
   const Judgement judgement = judge(plan, reading.observations, forecaster, result.model.info);
   if (!judgement.held_out) return;
   result.calibrated_on = judgement.calibrated_on;
+  result.scores_calibrated = judgement.scores_calibrated;
   result.held_out = judgement.held_out;
   result.model.scores = to_json(*result.held_out);
 }

@@ -35,6 +35,7 @@ void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResul
 // The same for any method. Forecasts are made with the noise and the spread_scale that info has at that moment.
 struct Judgement {
   std::size_t calibrated_on = 0;   // held-out observations that settled noise and spread, and nothing else
+  bool scores_calibrated = false;  // too few to halve: the observations scored also calibrated, and scores are optimistic
   std::optional<Scores> held_out;  // none: nothing was held out
 };
 using Forecaster = std::function<Forecast(std::span<const std::size_t> rows)>;

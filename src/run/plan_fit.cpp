@@ -19,10 +19,9 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kFewest = 100;       // observations of which a field may be made
-constexpr std::size_t kFewestTracks = 20;  // by which a split means anything
-constexpr std::size_t kMembers = 10;       // the spread of ten needs no correction, that of five does (docs/design.md)
-constexpr double kWork = 24e6;             // member-observations that a fit sees: 6 to 10 minutes on two cores
+constexpr std::size_t kFewest = 100;  // observations of which a field may be made
+constexpr std::size_t kMembers = 10;  // the spread of ten needs no correction, that of five does (docs/design.md)
+constexpr double kWork = 24e6;        // member-observations that a fit sees: 6 to 10 minutes on two cores
 constexpr double kMostEpochs = 60.0;
 constexpr double kSteps = 3000.0;   // as many as small data need to be learnt
 constexpr double kMostNoise = 0.7;  // of the values' sd: beyond, hardly anything would be learnt
@@ -88,41 +87,62 @@ class Planner {
     plan_.choices.push_back(fmt::format(text, std::forward<Args>(args)...));
   }
 
+  // None: the settings leave it open.
+  std::optional<SplitMethod> wanted_split() const {
+    const SplitSettings& wanted = plan_.settings.split;
+    if (wanted.held_out == 0.0 && wanted.platforms.empty()) return SplitMethod::none;
+    return wanted.method;
+  }
+
+  // Returns why, where the settings leave it open.
+  std::string choose_groups(SplitOptions& options) const {
+    const SplitSettings& wanted = plan_.settings.split;
+    const std::optional<SplitMethod> method = wanted_split();
+    const std::string unit = report_.plane_unit.empty() ? "units" : report_.plane_unit;
+    GroupingChoice choice;
+    if (!method) {
+      choice = choose_grouping(observations_, report_.on_plane, unit);
+    } else if (*method != SplitMethod::track && !wanted.block) {  // halves of what is held out may be of blocks
+      choice = choose_blocks(observations_, report_.on_plane, unit);
+    }
+    options.method = method.value_or(choice.method);
+    options.block = wanted.block.value_or(choice.block);
+    options.block_days = wanted.block_days.value_or(wanted.block ? 0.0 : choice.block_days);
+    return method && *method != SplitMethod::block ? "" : choice.reason;
+  }
+
+  std::string split_words(const SplitOptions& options) const {
+    switch (options.method) {
+      case SplitMethod::track:
+        return "in whole tracks";
+      case SplitMethod::platform:
+        return "in whole platforms";
+      case SplitMethod::time:
+        return "as the last in time";
+      case SplitMethod::block:
+        return fmt::format("in blocks of {:g} {}{}", options.block, report_.on_plane ? "units" : "km",
+                           options.block_days > 0.0 ? fmt::format(" by {:g} days", options.block_days) : "");
+      default:
+        return "at random";
+    }
+  }
+
   void choose_split() {
     const SplitSettings& wanted = plan_.settings.split;
-    const bool none = wanted.method == SplitMethod::none || (wanted.held_out == 0.0 && wanted.platforms.empty());
-    SplitOptions options = {.held_out = none ? 0.0 : wanted.held_out,
-                            .seed = plan_.settings.seed,
-                            .platforms = wanted.platforms,
-                            .block = wanted.block,
-                            .on_plane = report_.on_plane};
-    std::string how = "at random";
-    const bool know_tracks = !observations_.track.empty() && report_.tracks >= kFewestTracks;
-    if (wanted.method == SplitMethod::track || (!wanted.method && know_tracks)) {
-      options.method = SplitMethod::track;
-      how = "in whole tracks";
-    } else if (wanted.method == SplitMethod::platform) {
-      options.method = SplitMethod::platform;
-      how = "in whole platforms";
-    } else if (wanted.method == SplitMethod::time) {
-      options.method = SplitMethod::time;
-      how = "as the last in time";
-    } else if (wanted.method == SplitMethod::block) {
-      options.method = SplitMethod::block;
-      how = fmt::format("in blocks of {:g} {}", wanted.block, report_.on_plane ? "units" : "km");
-    }
-    if (none) options.method = SplitMethod::random;
+    SplitOptions options = {
+        .held_out = wanted.held_out, .seed = plan_.settings.seed, .platforms = wanted.platforms, .on_plane = report_.on_plane};
+    const std::string reason = choose_groups(options);
     plan_.split_options = options;
     plan_.split = split_observations(observations_, options);
     if (plan_.split.training.size() < kFewest) {
       throw Error(
           fmt::format("only {} observations are left to train on; hold out fewer (--held-out)", plan_.split.training.size()));
     }
-    if (none) {
+    if (options.method == SplitMethod::none) {
       note("Split: nothing is held out, so there will be no scores.");
     } else {
-      note("Split: {} observations held out {}, {} train.", grouped(static_cast<double>(plan_.split.held_out.size())), how,
-           grouped(static_cast<double>(plan_.split.training.size())));
+      note("Split: {} observations held out {}, {} train.{}{}", grouped(static_cast<double>(plan_.split.held_out.size())),
+           split_words(options), grouped(static_cast<double>(plan_.split.training.size())), reason.empty() ? "" : " ", reason);
     }
   }
 

@@ -93,6 +93,8 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   visit("split", "held_out", s.split.held_out, between("--held-out", "Share of the observations held out, 0 to 0.9", 0.0, 0.9));
   visit("split", "platforms", s.split.platforms, any("--held-out-platform", "A platform to hold out (with --split platform)"));
   visit("split", "block", s.split.block, more_than_zero("--block", "Side of a block to hold out, km (or the unit of x and y)"));
+  visit("split", "block_days", s.split.block_days,
+        between("--block-days", "Length of a block to hold out, days; 0: all times", 0.0, 1e9));
 
   const auto model = [&](const char* key, auto& field, const SettingRule& rule) {
     visit("model", key, field, rule.bearing(kNetworks));

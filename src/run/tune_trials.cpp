@@ -127,13 +127,10 @@ struct Trials::Prepared {
 
 Trials::Trials(const FitPlan& plan, const Reading& reading)
     : plan_(plan), space_(search_space(plan, reading, plan.settings.tune.settings)) {
-  SplitOptions options = plan.split_options;
+  const Observations& observations = reading.observations;
+  SplitOptions options = split_within(plan.split_options, observations, plan.split.training);
   options.held_out = kValidationShare;
   options.seed += 2;
-  if (options.method == SplitMethod::platform || options.method == SplitMethod::time) options.method = SplitMethod::random;
-  const Observations& observations = reading.observations;
-  if (options.method == SplitMethod::random && !observations.track.empty() && reading.report.tracks >= 20)
-    options.method = SplitMethod::track;
   Split inner = split_observations(observations, options, std::span<const std::size_t>(plan.split.training));
   options.held_out = 0.5;
   options.seed += 1;

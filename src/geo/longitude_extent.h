@@ -1,0 +1,48 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace drift {
+
+struct Arc {
+  double west_deg;
+  double span_deg;
+};
+
+// The shortest arc that holds all longitudes: the circle without the widest gap between neighbours. One pass, in bins of a
+// degree: within a bin gaps do not matter.
+class LongitudeExtent {
+ public:
+  void add(double lon_deg) {
+    const double lon = lon_deg - 360.0 * std::floor(lon_deg / 360.0);  // [0, 360]
+    Bin& bin = bins_[std::min<std::size_t>(static_cast<std::size_t>(lon), bins_.size() - 1)];
+    bin = {std::min(bin.low, lon), std::max(bin.high, lon)};
+  }
+  // Of at least one longitude.
+  Arc arc() const {
+    std::vector<Bin> used;
+    for (const Bin& bin : bins_) {
+      if (bin.low <= bin.high) used.push_back(bin);
+    }
+    Arc best = {used.front().low, used.back().high - used.front().low};
+    for (std::size_t i = 1; i < used.size(); ++i) {
+      const double span = 360.0 - (used[i].low - used[i - 1].high);
+      if (span < best.span_deg) best = {used[i].low, span};
+    }
+    return best;
+  }
+
+ private:
+  struct Bin {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+  };
+  std::array<Bin, 360> bins_ = {};
+};
+
+}  // namespace drift
