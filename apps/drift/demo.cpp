@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include "drift/bench.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
+#include "drift/field_file.h"
 #include "drift/fit.h"
 #include "drift/grouped.h"
 #include "drift/plot.h"
@@ -35,8 +37,35 @@ constexpr std::size_t kMembers = 4, kFullMembers = 10;
 constexpr double kEpochs = 3.0, kFullEpochs = 1.0;
 constexpr double kSouthDeg = 62.0, kNorthDeg = 88.0;  // no satellite sees further north: the pole is drawn, not scored
 constexpr const char* kStart = "2020-03-01";
-constexpr const char* kMapTime = "2020-03-05T12:00:00Z";
+// Maps of two times, each two days from an end of the nine. Meanwhile the truth changes by about its standard deviation: its
+// shape has a correlation of 0.7 over five days, and at 75 N it drifts 300 km, from trough to crest of its middle waves.
+constexpr std::array<const char*, 2> kMapTimes = {"2020-03-03", "2020-03-08"};
+constexpr double kEvolutionDays = 8.0;
+constexpr drift::FieldVelocity kVelocity = {.east_km_per_day = 60.0, .at = {0.0, 75.0}};
 constexpr const char* kGrid = "EPSG:6931:25km:-3250,-3250,3250,3250";
+
+const drift::VariableInfo& field_info() {
+  static const drift::VariableInfo info = {"field", "Made-up field", "", "1"};
+  return info;
+}
+
+double map_time(std::size_t i) {
+  double time_days = 0.0;
+  drift::parse_iso_time(kMapTimes.at(i), time_days);
+  return time_days;
+}
+
+double root_mean_square(std::span<const double> numbers) {
+  double squares = 0.0;
+  for (const double number : numbers) squares += number * number;
+  return std::sqrt(squares / static_cast<double>(numbers.size()));
+}
+
+// From one map's time to the other's, root mean square over the scored points.
+struct Change {
+  double truth = 0.0, map = 0.0;
+  double error = 0.0;  // of the map's change less the truth's
+};
 
 struct DemoOptions {
   std::filesystem::path out = "drift-demo";
@@ -56,7 +85,8 @@ class Demo {
     if (!settings_.model.members) settings_.model.members = options.full ? kFullMembers : kMembers;
     if (!settings_.train.epochs) settings_.train.epochs = one_epoch ? kFullEpochs : kEpochs;
     if (!settings_.train.batch) settings_.train.batch = 1024;
-    truth_ = drift::synthetic_truth({.seed = settings_.seed}).truth;
+    field_ = {.seed = settings_.seed, .evolution_days = kEvolutionDays, .velocity = kVelocity};
+    truth_ = drift::synthetic_truth(field_).truth;
   }
 
   void run() {
@@ -104,10 +134,14 @@ class Demo {
     simulation.rate_hz =
         drift::rate_for(options_.observations.value_or(options_.full ? kFullObservations : kObservations), simulation);
     const drift::Observations observations = drift::simulate(truth_, simulation);
-    drift::write_track_file(file("observations.nc"), observations, {"field", "Made-up field", "", "1"},
-                            {.attributes = {{"title", "Simulated observations of a made-up field"}}});
-    say(fmt::format("Simulated {} observations: nine days of Sentinel-3A, Sentinel-3B and CryoSat-2 over the Arctic.",
-                    drift::grouped(static_cast<double>(observations.size()))));
+    drift::write_track_file(file("observations.nc"), observations, field_info(),
+                            {.attributes = {{"title", "Simulated observations of a made-up field"},
+                                            {"summary", fmt::format("truth: {}", drift::to_text(field_))}}});
+    say(fmt::format(
+        "Simulated {} observations: nine days of Sentinel-3A, Sentinel-3B and CryoSat-2 over the Arctic.\n"
+        "The field moves: its correlation in time falls to 1/e in {:g} days, and it drifts east by {:g} km per day at {:g} N.",
+        drift::grouped(static_cast<double>(observations.size())), field_.evolution_days, field_.velocity.east_km_per_day,
+        field_.velocity.at.lat_deg));
   }
 
   void fit() {
@@ -141,15 +175,42 @@ class Demo {
     engine_ = drift::make_engine(settings_);
     drift::MapOptions map;
     map.grid = drift::parse_grid(kGrid);
-    double time = 0.0;
-    drift::parse_iso_time(kMapTime, time);
-    map.time_days = {time};
+    for (std::size_t i = 0; i < kMapTimes.size(); ++i) map.time_days.push_back(map_time(i));
     map.mask = drift::parse_mask("data:100km");  // the edges, and the pole that no satellite sees
     map.command = "drift demo";
     drift::predict_map(*engine_, result_.model, map, file("map.nc"));
+    write_truth(map);
   }
 
-  // Against the truth that the observations were made from, on the map's own points.
+  std::vector<double> truth_at(const std::vector<drift::UnitVector>& points, double time_days) const {
+    std::vector<double> values(points.size());
+    truth_(points, std::vector<double>(points.size(), time_days), values);
+    return values;
+  }
+
+  // The truth on the map's grid and at its times, where the satellites were simulated.
+  void write_truth(const drift::MapOptions& map) const {
+    std::vector<double> lon(map.grid.size()), lat(map.grid.size());
+    drift::grid_positions(map.grid, 0, lon, lat);
+    std::vector<drift::UnitVector> points;
+    for (std::size_t i = 0; i < lon.size(); ++i) points.push_back(drift::unit_vector({lon[i], lat[i]}));
+    drift::FieldFileWriter writer(
+        file("truth.nc"), {.grid = map.grid,
+                           .time_days = map.time_days,
+                           .layers = {{.info = field_info()}},
+                           .attributes = {{"title", "The made-up field without noise"}, {"summary", drift::to_text(field_)}}});
+    for (std::size_t t = 0; t < map.time_days.size(); ++t) {
+      const std::vector<double> truth = truth_at(points, map.time_days[t]);
+      std::vector<float> values(truth.begin(), truth.end());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!(lat[i] >= kSouthDeg)) values[i] = std::nanf("");
+      }
+      writer.write(0, t, 0, values);
+    }
+    writer.finish();
+  }
+
+  // Against the truth that the observations were made from, on the map's own points, at both times.
   void score() {
     const drift::Grid grid = drift::parse_grid(kGrid);
     std::vector<double> all_lon(grid.size()), all_lat(grid.size()), lon, lat;
@@ -161,26 +222,50 @@ class Demo {
       lat.push_back(all_lat[i]);
       points.push_back(drift::unit_vector({lon.back(), lat.back()}));
     }
-    std::vector<double> truth(points.size());
-    truth_(points, {}, truth);  // it stands still
-    double time = 0.0;
-    drift::parse_iso_time(kMapTime, time);
-    const drift::FieldPrediction field = drift::predict_field(*engine_, result_.model, lon, lat, std::span(&time, 1));
-    const std::vector<double> mean(field.mean.begin(), field.mean.end()),
-        sd(field.sd_epistemic.begin(), field.sd_epistemic.end());
+    std::vector<double> truth, mean, sd;  // [time, point]
+    for (std::size_t t = 0; t < kMapTimes.size(); ++t) {
+      const double time = map_time(t);
+      const std::vector<double> true_values = truth_at(points, time);
+      truth.insert(truth.end(), true_values.begin(), true_values.end());
+      const drift::FieldPrediction field = drift::predict_field(*engine_, result_.model, lon, lat, std::span(&time, 1));
+      mean.insert(mean.end(), field.mean.begin(), field.mean.end());
+      sd.insert(sd.end(), field.sd_epistemic.begin(), field.sd_epistemic.end());
+    }
     truth_scores_ = drift::score_forecast(truth, mean, sd);
+    change_ = change_between(truth, mean, points.size());
     write_text("scores.json", scores_json().dump(2) + "\n");
   }
 
+  static Change change_between(std::span<const double> truth, std::span<const double> mean, std::size_t points) {  // [2, points]
+    std::vector<double> of_truth(points), of_map(points), error(points);
+    for (std::size_t i = 0; i < points; ++i) {
+      of_truth[i] = truth[points + i] - truth[i];
+      of_map[i] = mean[points + i] - mean[i];
+      error[i] = of_map[i] - of_truth[i];
+    }
+    return {root_mean_square(of_truth), root_mean_square(of_map), root_mean_square(error)};
+  }
+
   nlohmann::ordered_json scores_json() const {
-    return {{"truth", nlohmann::ordered_json::parse(drift::to_json(truth_scores_))},
+    return {{"truth_field", drift::to_text(field_)},
+            {"map_times", kMapTimes},
+            {"truth", nlohmann::ordered_json::parse(drift::to_json(truth_scores_))},
+            {"change", {{"truth_rms", change_.truth}, {"map_rms", change_.map}, {"error_rms", change_.error}}},
             {"held_out", nlohmann::ordered_json::parse(drift::to_json(*result_.held_out))},
             {"noise_sd", result_.model.info.noise_sd}};
   }
 
+  // Truth and map at the first time, then at the second.
   void plot() const {
-    drift::plot_map(file("map.nc"), file("map.png"), {.panels = drift::PlotPanels::mean});
-    if (result_.model.has_spread()) drift::plot_map(file("map.nc"), file("map_sd.png"), {.panels = drift::PlotPanels::sd});
+    std::vector<drift::PanelMap> means, sds;
+    for (const char* const time : kMapTimes) {
+      means.push_back({file("truth.nc"), fmt::format("Truth, {}", time), time});
+      means.push_back({file("map.nc"), fmt::format("Map, {}", time), time});
+      sds.push_back({file("map.nc"), time, time});
+    }
+    drift::plot_panels(means, file("map.png"), {.title = field_info().long_name, .scale_of_first = true, .width_cm = 28.0});
+    if (!result_.model.has_spread()) return;
+    drift::plot_panels(sds, file("map_sd.png"), {.sd = true, .title = "Standard deviation of the map"});
   }
 
   void report() const {
@@ -201,12 +286,19 @@ class Demo {
       fmt::print("{}\n", json.dump(2));
       return;
     }
-    say("\nAgainst the truth that the observations were made from (whose standard deviation is 1):\n" +
-        scores_text(truth_scores_, ""));
+    say(fmt::format(
+        "\nAgainst the truth that the observations were made from (whose standard deviation is about 1), on {} and {}:",
+        kMapTimes[0], kMapTimes[1]));
+    say(scores_text(truth_scores_, ""));
+    say(fmt::format(
+        "From the one to the other the truth changes by {:.2f} and the map by {:.2f} (root mean square); the two changes "
+        "differ by {:.2f}.\n",
+        change_.truth, change_.map, change_.error));
     say("Observations kept aside, noise included:\n" + scores_text(*result_.held_out, ""));
-    for (const auto& [name, what] : {std::pair{"map.png", "the mean field"},
-                                     {"map_sd.png", "its standard deviation: wide where the tracks leave gaps"},
-                                     {"map.nc", "both, for xarray, GMT, Panoply, ncview"},
+    for (const auto& [name, what] : {std::pair{"map.png", "truth and map at the two times"},
+                                     {"map_sd.png", "the map's standard deviation at those times"},
+                                     {"map.nc", "the map at those times, for xarray, GMT, Panoply, ncview"},
+                                     {"truth.nc", "the truth on the same grid"},
                                      {"observations.nc", "what the satellites saw"},
                                      {"run.toml", "the settings: change them and run drift fit run.toml"},
                                      {"model.safetensors", "the trained networks: drift predict, drift score"},
@@ -216,12 +308,14 @@ class Demo {
   }
 
   const DemoOptions& options_;
+  drift::SyntheticFieldOptions field_;
   drift::Truth truth_;
   drift::RunSettings settings_;
   std::unique_ptr<drift::Engine> engine_;
   drift::FitPlan plan_;
   drift::FitResult result_;
   drift::Scores truth_scores_;
+  Change change_;
   std::size_t tracks_ = 0;
 };
 

@@ -1,11 +1,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "drift/calendar.h"
 #include "drift/field_model.h"
+#include "drift/read_observations.h"
+#include "drift/truth.h"
 #include "run_command.h"
 
 namespace {
@@ -23,11 +27,12 @@ TEST(Demo, TellsItsStoryAndLeavesEveryFileItNames) {
   const TemporaryFolder folder;
   const FinishedRun run = demo(folder, "--members 3");
   ASSERT_EQ(run.status, 0) << run.err;
-  for (const char* said : {"Simulated 3,0", "Model: 3 networks", "Against the truth", "RMSE", "CRPS", "NLL", "intervals hold"}) {
+  for (const char* said : {"Simulated 3,0", "The field moves", "Model: 3 networks", "Against the truth", "RMSE", "CRPS", "NLL",
+                           "intervals hold", "the truth changes by"}) {
     EXPECT_TRUE(contains(run.out, said)) << run.out;
   }
   for (const char* name :
-       {"observations.nc", "run.toml", "model.safetensors", "map.nc", "map.png", "map_sd.png", "scores.json"}) {
+       {"observations.nc", "run.toml", "model.safetensors", "map.nc", "truth.nc", "map.png", "map_sd.png", "scores.json"}) {
     EXPECT_FALSE(read_file(folder.path() / "results" / name).empty()) << name;
     EXPECT_TRUE(contains(run.out, std::string("results/") + name)) << run.out;
   }
@@ -39,12 +44,54 @@ TEST(Demo, ScoresTheFieldAgainstTheTruth) {
   const FinishedRun run = demo(folder, "--members 3 --json");
   ASSERT_EQ(run.status, 0) << run.err;
   const json report = json::parse(run.out);
-  EXPECT_NEAR(report["truth"]["count"].get<double>(), 47500.0, 500.0);  // the ring's 29.7 million km^2 in squares of 25 km
+  // The ring's 29.7 million km^2 in squares of 25 km, at two times.
+  EXPECT_NEAR(report["truth"]["count"].get<double>(), 2 * 47500.0, 2 * 500.0);
   EXPECT_LT(report["truth"]["rmse"].get<double>(), 0.9) << "even a small network beats the mean of the observations";
   EXPECT_GT(report["truth"]["rmse"].get<double>(), report["truth"]["crps"].get<double>());
   const json scores = json::parse(read_file(folder.path() / "results/scores.json"));
   EXPECT_EQ(scores["truth"], report["truth"]);
   EXPECT_EQ(scores["held_out"], report["held_out"]);
+}
+
+// What it says of the change is that of its files: truth.nc and map.nc at the two times.
+TEST(Demo, HasATruthThatMovesAndMapsOfTwoTimes) {
+  const TemporaryFolder folder;
+  const FinishedRun run = demo(folder, "--members 2 --json");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json report = json::parse(run.out);
+  const auto change_in = [&](const char* name) {
+    const drift::NamedTruth map = drift::truth_from_file(folder.path() / "results" / name, "field");
+    std::array<double, 2> times = {};
+    for (std::size_t t = 0; t < 2; ++t) drift::parse_iso_time(report["map_times"][t].get<std::string>(), times.at(t));
+    double squares = 0.0;
+    std::size_t count = 0;
+    for (double lat = 63.0; lat < 87.0; lat += 0.5) {
+      for (double lon = 0.0; lon < 360.0; lon += 0.5 / std::cos(lat * 3.14159 / 180.0)) {
+        const std::array<drift::UnitVector, 2> points = {drift::unit_vector({lon, lat}), drift::unit_vector({lon, lat})};
+        std::array<double, 2> values = {};
+        map.truth(points, times, values);
+        if (!std::isfinite(values[0] + values[1])) continue;
+        squares += std::pow(values[1] - values[0], 2);
+        ++count;
+      }
+    }
+    EXPECT_GT(count, 5000u) << name;
+    return std::sqrt(squares / static_cast<double>(count));
+  };
+  const json& change = report["change"];
+  EXPECT_GT(change["truth_rms"].get<double>(), 0.4) << "visible beside a standard deviation of one";
+  EXPECT_NEAR(change_in("truth.nc"), change["truth_rms"].get<double>(), 0.05);  // other points of the same ring
+  EXPECT_NEAR(change_in("map.nc"), change["map_rms"].get<double>(), 0.05);
+  EXPECT_GE(change["error_rms"].get<double>(), change["truth_rms"].get<double>() - change["map_rms"].get<double>() - 1e-9);
+
+  const drift::NamedTruth named = drift::open_truth(report["truth_field"]);
+  const auto [observations, reading] = drift::read_observations({(folder.path() / "results/observations.nc").string()});
+  for (std::size_t i = 0; i < observations.size(); i += 100) {
+    const drift::UnitVector at = drift::unit_vector({observations.lon_deg[i], observations.lat_deg[i]});
+    double value = 0.0;
+    named.truth({&at, 1}, {&observations.time_days[i], 1}, {&value, 1});
+    EXPECT_NEAR(observations.value[i], value, 6 * 0.01) << "the noise's standard deviation is 0.01";
+  }
 }
 
 TEST(Demo, LeavesARunFileThatMakesTheSameModel) {
