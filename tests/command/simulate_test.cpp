@@ -20,14 +20,14 @@ drift::Reading read(const TemporaryFolder& folder, const std::string& name) {
   return drift::read_observations({(folder.path() / name).string()});
 }
 
-// A truth of 30 + day at every place, on three days from 2020-01-01 (25567) on, without the part north of 60 N.
-void write_truth(const std::filesystem::path& path) {
+// A truth of 30, 31, ... at its times, on three days from 2020-01-01 (25567) on, at every place but those north of 60 N.
+void write_truth(const std::filesystem::path& path, const std::vector<double>& time_days = {25567.0, 25568.0, 25569.0}) {
   drift::FieldFileOptions options = {.grid = drift::parse_grid("global:10"),
-                                     .time_days = {25567.0, 25568.0, 25569.0},
+                                     .time_days = time_days,
                                      .layers = {{.info = {"zos", "Sea surface height", "sea_surface_height_above_geoid", "m"}}}};
   drift::FieldFileWriter writer(path, options);
   std::vector<float> values(options.grid.size());
-  for (std::size_t time = 0; time < 3; ++time) {
+  for (std::size_t time = 0; time < time_days.size(); ++time) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool known = options.grid.y.at(i / options.grid.x.count) < 60.0;
       values[i] = known ? 30.0f + static_cast<float>(time) : std::nanf("");
@@ -225,6 +225,14 @@ TEST(Simulate, RefusesWhatCannotBeInOneSentence) {
 TEST(Simulate, FailsAtOnceWhereItCannotReadOrWrite) {
   expect_failure(1, "--out nowhere/t.nc", "there is no folder nowhere");
   expect_failure(1, "--out t.nc --truth gone.nc", "gone.nc");
+}
+
+TEST(Simulate, ObservesAFileOfAFewHoursWithoutAMidnight) {
+  const TemporaryFolder folder;
+  write_truth(folder.path() / "truth.nc", {25567.375, 25567.5, 25567.625});
+  const FinishedRun run = run_shell(folder.path(), "drift simulate --out t.nc --truth truth.nc --rate-hz 0.02 --noise 0");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "2020-01-01T07:30:00Z to 2020-01-01T16:30:00Z")) << run.out;
 }
 
 TEST(Simulate, RefusesTimesBeyondThoseOfTheTruth) {
