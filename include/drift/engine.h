@@ -21,7 +21,26 @@ struct TrainingSet {
   MatrixView<const float> coordinates;  // [N, coordinates]: the spatial ones, then time
   MatrixView<const float> values;       // [N, outputs]
   std::span<const float> weights = {};  // [N], >= 0, multiply each observation's loss; empty: all one
+  // [N] below fold_count: a member never learns from the fold that it leaves out; empty: every member sees every observation.
+  // What a member says of its own fold is then a forecast.
+  std::span<const std::uint8_t> folds = {};
+  int fold_count = 0;
+
+  bool weighted() const { return !weights.empty() || !folds.empty(); }
+  float weight(std::size_t row) const { return weights.empty() ? 1.0F : weights[row]; }
 };
+
+// The fold that a member leaves out.
+inline int left_out_fold(std::uint32_t member, int fold_count) {
+  return static_cast<int>(member % static_cast<std::uint32_t>(fold_count));
+}
+
+// What an observation's loss counts for in a member: nothing in the fold left out, elsewhere so much more that the mean stays.
+inline float weight_in_member(const TrainingSet& data, std::size_t row, std::uint32_t member) {
+  if (data.folds.empty()) return data.weight(row);
+  const auto folds = static_cast<float>(data.fold_count);
+  return data.folds[row] == left_out_fold(member, data.fold_count) ? 0.0F : data.weight(row) * folds / (folds - 1.0F);
+}
 
 // What training has made so far besides the weights. Empty before the first step; owned by the caller, so that a run can be
 // stopped, saved and taken up again with the same result to the bit.

@@ -34,6 +34,19 @@ void check_unit_vector(const float* position, std::size_t row) {
       "observation {} (counted from 0): its position has length {} but on the sphere it must be a unit vector", row, length));
 }
 
+void check_folds(const TrainingSet& data) {
+  if (data.folds.size() != data.values.rows || data.fold_count < 2) {
+    throw UsageError(fmt::format("{} observations have {} folds of {}; give one of at least two to each", data.values.rows,
+                                 data.folds.size(), data.fold_count));
+  }
+  for (std::size_t row = 0; row < data.folds.size(); ++row) {
+    if (data.folds[row] >= data.fold_count) {
+      throw UsageError(
+          fmt::format("observation {} (counted from 0) is in fold {}, of {}", row, data.folds[row], data.fold_count));
+    }
+  }
+}
+
 }  // namespace
 
 void check_observations(const NetworkSpec& spec, const TrainingSet& data) {
@@ -44,6 +57,7 @@ void check_observations(const NetworkSpec& spec, const TrainingSet& data) {
     if (sphere) check_unit_vector(data.coordinates.row(row), row);
     if (!data.weights.empty()) check_weight(data.weights[row], row);
   }
+  if (!data.folds.empty()) check_folds(data);
   const auto positive = [](float weight) { return weight > 0.0F; };
   if (!data.weights.empty() && std::none_of(data.weights.begin(), data.weights.end(), positive)) {
     throw Error("every observation has weight 0: there is nothing to learn from");

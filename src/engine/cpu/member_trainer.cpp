@@ -86,12 +86,12 @@ void MemberTrainer::compute_slice(const Task& task, GradientSlot& slot, Scratch&
       const std::size_t source = scratch.rows[row];
       std::copy_n(data.coordinates.row(source), coordinates.cols, coordinates.row(row));
       std::copy_n(data.values.row(source), values.cols, values.row(row));
-      if (!data.weights.empty()) scratch.weights[row] = data.weights[source];
-      value_noise_.add(source, data.weights.empty() ? 1.0 : data.weights[source], std::span(values.row(row), values.cols));
+      if (data.weighted()) scratch.weights[row] = weight_in_member(data, source, member_.index);
+      value_noise_.add(source, data.weight(source), std::span(values.row(row), values.cols));
     }
     noise.first_row = begin;
     forward(network_, ws, rows, random ? &noise : nullptr);
-    const auto weights = std::span<const float>(scratch.weights).first(data.weights.empty() ? 0 : rows);
+    const auto weights = std::span<const float>(scratch.weights).first(data.weighted() ? rows : 0);
     sum += loss_and_gradient<float>(loss, ws.output(rows), values, weights, mean, ws.output_gradient(rows));
     backward(network_, ws, rows, slot.slices[task.index].data(), begin != first);
   }

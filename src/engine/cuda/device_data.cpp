@@ -37,6 +37,13 @@ DeviceData::DeviceData(const TrainingSet& data, std::size_t limit, const Stream&
   std::tie(known_.coordinates, known_.coordinate_stride) = put(data.coordinates, coordinates_);
   std::tie(known_.values, known_.value_stride) = put(data.values, values_);
   if (!data.weights.empty()) known_.weights = put({data.weights.data(), rows, 1}, weights_).first;
+  if (!data.folds.empty()) {
+    folds_ = DeviceArray<std::uint8_t>(rows);
+    check_cuda(cudaMemcpyAsync(folds_.data(), data.folds.data(), rows, cudaMemcpyHostToDevice, stream.get()), "copying folds");
+    stream.wait();
+    known_.folds = folds_.data();
+    known_.fold_count = data.fold_count;
+  }
 }
 
 DeviceData::~DeviceData() {
@@ -49,6 +56,8 @@ void DeviceData::describe(Gather& gather) const {
   gather.values = known_.values;
   gather.value_stride = known_.value_stride;
   gather.weights = known_.weights;
+  gather.folds = known_.folds;
+  gather.fold_count = known_.fold_count;
 }
 
 }  // namespace drift::cuda

@@ -25,6 +25,7 @@ class DeviceData {
 
  private:
   DeviceArray<float> coordinates_, values_, weights_;
+  DeviceArray<std::uint8_t> folds_;  // always on the device: a byte each
   std::vector<void*> registered_;
   bool on_host_ = false;
   Gather known_ = {};

@@ -52,7 +52,9 @@ struct Gather {
   const float* values;  // [observations, outputs]
   std::size_t value_stride;
   int outputs;
-  const float* weights;    // [observations], or nullptr
+  const float* weights;       // [observations], or nullptr
+  const std::uint8_t* folds;  // [observations], or nullptr: see TrainingSet
+  int fold_count;
   float* out_coordinates;  // [members, rows, coordinate_count] packed; likewise below
   float* out_scaled;       // the same times inverse_lengthscale
   float* out_values;

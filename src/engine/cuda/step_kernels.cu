@@ -60,7 +60,11 @@ __global__ void gather_kernel(const __grid_constant__ Gather g) {
     g.out_values[to * g.outputs + i] =
         noise > 0.0F ? value + noise * value_noise_eps(member.seed, member.index, source, i) : value;
   }
-  if (g.weights != nullptr) g.out_weights[to] = weight;
+  if (g.weights == nullptr && g.folds == nullptr) return;
+  // weight_in_member() of drift/engine.h.
+  const bool left_out = g.folds != nullptr && g.folds[source] == member.index % static_cast<std::uint32_t>(g.fold_count);
+  const float folds = static_cast<float>(g.fold_count);
+  g.out_weights[to] = g.folds == nullptr ? weight : left_out ? 0.0F : weight * folds / (folds - 1.0F);
 }
 
 __global__ void repeat_kernel(const float* points, std::size_t count, float* out, std::size_t member_stride) {

@@ -187,6 +187,8 @@ void Trainer::enqueue_step(int rows, cudaStream_t stream) {
                     .value_stride = 0,
                     .outputs = plan_.spec.outputs,
                     .weights = nullptr,
+                    .folds = nullptr,
+                    .fold_count = 0,
                     .out_coordinates = fused_ ? fused_->coordinates() : passes_->coordinates(),
                     .out_scaled = fused_ ? fused_->scaled() : passes_->scaled(),
                     .out_values = values_.data(),
@@ -214,7 +216,7 @@ void Trainer::enqueue_pass(int first, int count, int rows, int partial_first, co
   const GradientPlace place = {
       .data = gradient_.data(), .stride = gradient_size_, .accumulate = first > 0, .hyper = hyper_.data()};
   const LossTarget target = {.values = values_.data(),
-                             .weights = batch.weights == nullptr ? nullptr : weights_.data(),
+                             .weights = batch.weights == nullptr && batch.folds == nullptr ? nullptr : weights_.data(),
                              .kind = recipe_.loss,
                              .delta = static_cast<float>(recipe_.huber_delta),
                              .scale = static_cast<float>(1.0 / rows),
