@@ -39,6 +39,7 @@ constexpr const char* kMapTime = "2020-03-05T12:00:00Z";
 constexpr const char* kGrid = "EPSG:6931:25km:-3250,-3250,3250,3250";
 
 struct DemoOptions {
+  std::string command_line = {};
   std::filesystem::path out = "drift-demo";
   std::optional<std::size_t> observations;
   double noise_sd = 0.01;
@@ -145,7 +146,7 @@ class Demo {
     drift::parse_iso_time(kMapTime, time);
     map.time_days = {time};
     map.mask = drift::parse_mask("data:100km");  // the edges, and the pole that no satellite sees
-    map.command = "drift demo";
+    map.command = options_.command_line;
     drift::predict_map(*engine_, result_.model, map, file("map.nc"));
   }
 
@@ -227,8 +228,9 @@ class Demo {
 
 }  // namespace
 
-void add_demo(CLI::App& app) {
+void add_demo(CLI::App& app, const std::string& command_line) {
   auto options = std::make_shared<DemoOptions>();
+  options->command_line = command_line;
   CLI::App* verb =
       app.add_subcommand("demo", "The whole story on data it makes itself: simulate tracks, fit, predict, score, map");
   verb->add_option("--out", options->out, "Folder for the results [drift-demo]")->type_name("");
