@@ -1,19 +1,31 @@
-# The GPU engine: built wherever CUDA's compiler is found, whether or not there is a GPU; elsewhere no_cuda.cpp takes its place.
+# The GPU engine: built if nvcc of CUDA 12.0 or later is found, whether or not there is a GPU; otherwise no_cuda.cpp takes its place.
 # CUDA's runtime is linked statically and no other library of CUDA is used, so that what is built runs on machines without them.
 #
 # The bench alone looks for cuBLAS, when it runs, to measure the card's own product (card_product.cpp).
+include(DriftCudaChecks)
 option(DRIFT_CUDA "Build the GPU engine where nvcc is found" ON)
 set(DRIFT_CUDA_ARCHITECTURES "80;89;90a;90-virtual" CACHE STRING
-    "What the GPU engine is compiled for: real architectures, and virtual ones for GPUs to come")
+    "What the GPU engine is compiled for: real architectures (90 means 90a), and virtual ones for GPUs to come")
 
 add_custom_target(bundle_programs)  # what `make bundle` packs
 add_dependencies(bundle_programs drift_command)
 
 set(cuda_folder ${CMAKE_CURRENT_SOURCE_DIR}/src/engine/cuda)
 find_program(DRIFT_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDACXX PATHS /usr/local/cuda/bin /opt/cuda/bin)
-if(NOT DRIFT_CUDA OR NOT DRIFT_NVCC)
+set(why_no_cuda "")
+if(NOT DRIFT_CUDA)
+  set(why_no_cuda "DRIFT_CUDA is off")
+elseif(NOT DRIFT_NVCC)
+  set(why_no_cuda "nvcc is not found")
+else()
+  drift_nvcc_release(${DRIFT_NVCC} nvcc_release)
+  if(nvcc_release VERSION_LESS drift_least_cuda)  # also where it is empty
+    set(why_no_cuda "${DRIFT_NVCC} is of CUDA ${nvcc_release}, and ${drift_least_cuda} or later is needed (-D DRIFT_NVCC=... names another)")
+  endif()
+endif()
+if(why_no_cuda)
   target_sources(drift_engine PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src/engine/no_cuda.cpp)
-  message(STATUS "drift: no GPU engine (nvcc not found or not wanted)")
+  message(STATUS "drift: no GPU engine: ${why_no_cuda}")
   return()
 endif()
 
@@ -28,7 +40,8 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know that 
 endif()
 find_package(CUDAToolkit REQUIRED)
 set(cuda_options "")
-foreach(architecture IN LISTS DRIFT_CUDA_ARCHITECTURES)
+drift_cuda_architectures("${DRIFT_CUDA_ARCHITECTURES}" cuda_architectures)
+foreach(architecture IN LISTS cuda_architectures)
   if(architecture MATCHES "^(.*)-virtual$")
     list(APPEND cuda_options "SHELL:-gencode arch=compute_${CMAKE_MATCH_1},code=compute_${CMAKE_MATCH_1}")
   else()
@@ -52,7 +65,7 @@ target_compile_options(drift_engine PRIVATE
 target_include_directories(drift_engine SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(drift_engine PUBLIC CUDA::cudart_static)
 set_property(GLOBAL APPEND PROPERTY DRIFT_ROOM_LIBRARIES CUDA::cudart_static)
-message(STATUS "drift: GPU engine by ${DRIFT_NVCC} for ${DRIFT_CUDA_ARCHITECTURES}")
+message(STATUS "drift: GPU engine by ${DRIFT_NVCC} for ${cuda_architectures}")
 
 if(DRIFT_TESTS)
   file(GLOB cuda_tests CONFIGURE_DEPENDS ${cuda_folder}/*_test.cpp)

@@ -68,6 +68,7 @@ struct Change {
 };
 
 struct DemoOptions {
+  std::string command_line = {};
   std::filesystem::path out = "drift-demo";
   std::optional<std::size_t> observations;
   double noise_sd = 0.01;
@@ -177,7 +178,7 @@ class Demo {
     map.grid = drift::parse_grid(kGrid);
     for (std::size_t i = 0; i < kMapTimes.size(); ++i) map.time_days.push_back(map_time(i));
     map.mask = drift::parse_mask("data:100km");  // the edges, and the pole that no satellite sees
-    map.command = "drift demo";
+    map.command = options_.command_line;
     drift::predict_map(*engine_, result_.model, map, file("map.nc"));
     write_truth(map);
   }
@@ -321,8 +322,9 @@ class Demo {
 
 }  // namespace
 
-void add_demo(CLI::App& app) {
+void add_demo(CLI::App& app, const std::string& command_line) {
   auto options = std::make_shared<DemoOptions>();
+  options->command_line = command_line;
   CLI::App* verb =
       app.add_subcommand("demo", "The whole story on data it makes itself: simulate tracks, fit, predict, score, map");
   verb->add_option("--out", options->out, "Folder for the results [drift-demo]")->type_name("");

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "commands.h"
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
@@ -79,12 +80,13 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("drift {}", drift::version()), "Print the version and stop");
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
-  add_demo(app);
+  const std::string command = command_line(argc, argv);
+  add_demo(app, command);
   add_inspect(app);
   add_simulate(app);
   add_fit(app);
   add_tune(app);
-  add_predict(app);
+  add_predict(app, command);
   add_score(app);
   add_compare(app);
   add_plot(app);

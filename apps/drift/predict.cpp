@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -29,7 +30,22 @@ struct PredictOptions {
   bool members = false, gradient = false, json = false, quiet = false;
   int threads = 0;
   std::string backend = "auto";
+  std::vector<std::string> attributes;  // KEY=VALUE
+  std::string command_line;
 };
+
+std::map<std::string, std::string> parse_attributes(const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> attributes;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos)
+      throw drift::UsageError(fmt::format("--attr {}: must be KEY=VALUE, as license=CC-BY-4.0", text));
+    const std::string key = text.substr(0, equals);
+    if (!attributes.emplace(key, text.substr(equals + 1)).second)
+      throw drift::UsageError(fmt::format("--attr {}: '{}' is given twice", text, key));
+  }
+  return attributes;
+}
 
 double parse_time(const std::string& text, bool calendar) {
   double days = 0.0;
@@ -71,11 +87,13 @@ std::string time_text(const drift::FieldInfo& info, double time) {
 
 class Predict {
  public:
-  Predict(const PredictOptions& options, std::string command) : options_(options), command_(std::move(command)) {}
+  explicit Predict(const PredictOptions& options) : options_(options) {}
 
   void run() {
-    if (!options_.at.empty() && (!options_.grid.empty() || options_.members || options_.gradient || options_.mask != "none")) {
-      throw drift::UsageError("--at predicts at given points; --grid, --members, --gradient and --mask are for maps");
+    const bool of_maps = !options_.grid.empty() || options_.members || options_.gradient || options_.mask != "none" ||
+                         !options_.attributes.empty();
+    if (!options_.at.empty() && of_maps) {
+      throw drift::UsageError("--at predicts at given points; --grid, --members, --gradient, --mask and --attr are for maps");
     }
     check_output(options_.out);
     model_ = drift::load_field_model(options_.model);
@@ -127,7 +145,8 @@ class Predict {
     map.members = options_.members;
     map.gradient = options_.gradient;
     map.mask = drift::parse_mask(options_.mask);
-    map.command = command_;
+    map.command = options_.command_line;
+    map.attributes = parse_attributes(options_.attributes);
     std::unique_ptr<ProgressLine> line;
     if (!options_.quiet) line = std::make_unique<ProgressLine>("Predicting");
     map.progress = [&](double done, double total) {
@@ -139,18 +158,16 @@ class Predict {
     const double seconds = line ? line->elapsed_s() : 0.0;
     line.reset();
     if (options_.json) {
-      fmt::print("{}\n", nlohmann::ordered_json({{"map", options_.out},
-                                                 {"grid", map.grid.name},
-                                                 {"points", report.points},
-                                                 {"filled", report.filled},
-                                                 {"times", times_.size()},
-                                                 {"variables", report.variables}})
-                             .dump(2));
+      nlohmann::ordered_json result = {{"map", options_.out},     {"grid", map.grid.name},  {"points", report.points},
+                                       {"filled", report.filled}, {"times", times_.size()}, {"variables", report.variables}};
+      if (!report.no_currents.empty()) result["no_currents"] = report.no_currents;
+      fmt::print("{}\n", result.dump(2));
       return;
     }
     say(fmt::format("{}  {} by {} points{}, {} of them filled, in {:.1f} s: {}", options_.out, map.grid.x.count, map.grid.y.count,
                     times_.size() > 1 ? fmt::format(" at {} times", times_.size()) : "",
                     drift::grouped(static_cast<double>(report.filled)), seconds, fmt::join(report.variables, ", ")));
+    if (!report.no_currents.empty()) say(fmt::format("No geostrophic currents: {}.", report.no_currents));
     say(fmt::format("Next: drift plot {}", options_.out));
   }
 
@@ -177,7 +194,6 @@ class Predict {
   }
 
   const PredictOptions& options_;
-  std::string command_;
   drift::FieldModel model_;
   std::unique_ptr<drift::Engine> engine_;
   std::vector<double> times_;
@@ -185,8 +201,9 @@ class Predict {
 
 }  // namespace
 
-void add_predict(CLI::App& app) {
+void add_predict(CLI::App& app, const std::string& command_line) {
   auto options = std::make_shared<PredictOptions>();
+  options->command_line = command_line;
   CLI::App* verb = app.add_subcommand("predict", "Predict a map, or the field at given points");
   verb->footer(
       "drift predict model.safetensors --grid global:0.25 --time 2020-03-01/2020-03-09/1 --out map.nc\n"
@@ -207,7 +224,11 @@ void add_predict(CLI::App& app) {
       ->type_name("");
   verb->add_flag("--members", options->members, "Every member of the ensemble too");
   verb->add_flag("--gradient", options->gradient,
-                 "The horizontal gradient too, and the geostrophic velocity of sea surface heights");
+                 "The horizontal gradient too, and geostrophic currents of heights above the geoid or the mean sea level");
+  verb->add_option("--attr", options->attributes,
+                   "KEY=VALUE: a global attribute of the map, such as institution, license or id; may be given several times")
+      ->type_name("")
+      ->allow_extra_args(false);
   verb->add_option("--at", options->at, "Predict at the points of this table (CSV, also .gz)")->type_name("");
   verb->add_option("--lon", options->lon, "Column of the table with the longitudes (or x)")->type_name("");
   verb->add_option("--lat", options->lat, "Column of the table with the latitudes (or y)")->type_name("");
@@ -219,5 +240,5 @@ void add_predict(CLI::App& app) {
   verb->add_option("--threads", options->threads, "Threads; 0: one a core [0]")->type_name("")->check(whole_number(0, 4096));
   verb->add_flag("--json", options->json, "Print the result as JSON");
   verb->add_flag("--quiet", options->quiet, "Print errors and warnings only");
-  verb->callback([options] { Predict(*options, fmt::format("drift predict {} --out {}", options->model, options->out)).run(); });
+  verb->callback([options] { Predict(*options).run(); });
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,15 +35,29 @@ struct FieldInfo {
   bool is_conformal() const { return conformal[0] != 0.0; }
 };
 
-// Where the training observations lie: cells of half a degree that hold any (xy: 512 by 512 cells of the extent).
+// Where the training observations lie: which cells of a lattice over them hold any. Some four million cells at most, about as
+// wide as high: 14 km on the whole Earth, 2 km on a box of 40 by 30 degrees.
 struct DataCells {
   int columns = 0, rows = 0;
-  std::array<double, 4> extent = {};    // x0, y0, x1, y1 of all cells
+  std::array<double, 4> extent =
+      {};  // x0, y0, x1, y1 of all cells; degrees, x1 > 180 across the date line, or an xy domain's own
   std::vector<std::uint8_t> bits = {};  // [rows * columns], eight to a byte
 };
 DataCells data_cells(const Domain& domain, const Observations& observations, const Rows& rows = {});
 
-// Whether each position lies within `distance` (km; xy: its unit) of a cell with observations. NaN positions do not.
+// Which positions lie within `distance` (km; xy: its unit) of an observation: all of them that do, and some that are farther by a
+// cell's diagonal at most (20 km on the whole Earth, 3 km on 40 by 30 degrees; 79 km for models with cells of half a degree, as
+// drift once wrote). NaN positions do not.
+class NearData {
+ public:
+  NearData(const Domain& domain, const DataCells& cells, double distance);  // throws UsageError unless the distance is positive
+  std::vector<char> operator()(std::span<const double> lon_deg, std::span<const double> lat_deg) const;
+
+ private:
+  struct Index;
+  std::shared_ptr<const Index> index_;
+};
+// The same for positions that come all at once.
 std::vector<char> near_data(const Domain& domain, const DataCells& cells, std::span<const double> lon_deg,
                             std::span<const double> lat_deg, double distance);
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -28,20 +29,23 @@ struct MapOptions {
   Grid grid;
   std::vector<double> time_days = {};  // empty where the model has no time
   bool members = false;
-  bool gradient = false;  // with the geostrophic velocity where the values are heights of the sea surface
+  bool gradient = false;  // with the geostrophic velocity where sea_surface_height() allows it
   MapMask mask = {};
-  std::string command = {};                                      // for the file's history
+  std::string command = {};  // the file's history: the command line, or whatever a program wants to say of itself
+  std::map<std::string, std::string> attributes = {};            // of the file: institution, license, id, ... (ACDD)
   std::function<void(double done, double total)> progress = {};  // in points
   std::stop_token stop = {};                                     // asks for an end: Error, and no file is written
 };
 
 struct MapReport {
   std::vector<std::string> variables;
-  std::size_t points = 0;  // of the grid
-  std::size_t filled = 0;  // that have a value
+  std::size_t points = 0;        // of the grid
+  std::size_t filled = 0;        // that have a value
+  std::string no_currents = {};  // why there is a gradient but no geostrophic velocity; else empty
 };
 
-// Writes mean, standard deviations and what else is wanted as CF NetCDF, block by block.
+// Writes mean, standard deviations and what else is wanted as CF NetCDF, block by block. Throws UsageError for an attribute that
+// is drift's own (Conventions, history, geospatial_*, ...) or no valid name.
 MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions& options, const std::filesystem::path& path);
 
 // Copies a table of points (CSV, plain or gzip) and puts columns behind each row, named as a map's variables: X,
@@ -60,9 +64,19 @@ PointsReport predict_points(Engine& engine, const FieldModel& model, const std::
 // cells. xy: the extent of x and y.
 Grid default_grid(const FieldModel& model);
 
-// Whether the values are heights of the sea surface in metres or parts of one (so that velocities follow from their slope), and
-// then the factor to metres.
-std::optional<double> sea_surface_metres(const VariableInfo& value);
+// Whether geostrophic currents follow from the slope of the values, by their CF standard name or, without one, by a name that
+// leaves no doubt (adt, zos; sla, ssha).
+struct SeaSurfaceHeight {
+  enum class Kind {
+    none,
+    absolute,  // above the geoid: the currents are the whole of them
+    anomaly,   // above the mean sea level: the currents are what differs from the mean circulation
+  };
+  Kind kind = Kind::none;
+  double metres = 0.0;        // factor from the values' unit
+  std::string why_none = {};  // a clause, "'sst' is not ..."
+};
+SeaSurfaceHeight sea_surface_height(const VariableInfo& value);
 
 // Geostrophic velocity in m/s from the slope of the sea surface in m per km: u = -g/f dh/dy, v = g/f dh/dx. NaN within 5 degrees
 // of the equator, where f vanishes.

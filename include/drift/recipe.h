@@ -51,7 +51,7 @@ struct Recipe {
   Schedule schedule = Schedule::cosine;
   std::size_t warmup_steps = 50;
   double epochs = 1.0;              // > 0, may be a fraction
-  std::size_t batch = 1024;         // >= 1, observations a step
+  std::size_t batch = 1024;         // 1 to 2^30, observations a step
   bool train_lengthscales = false;  // lengthscales follow the loss, each member its own
   bool train_amplitudes = false;
   double hyper_rate = 1e-2;  // > 0, Adam's rate for their logarithms

@@ -7,6 +7,7 @@
 #include "data/words.h"
 #include "drift/error.h"
 #include "geo/grid_mapping.h"
+#include "geo/length_unit.h"
 
 namespace drift {
 namespace {
@@ -38,6 +39,14 @@ std::string crs_of(const NcReader& file, const NcVariable& variable) {
         fmt::format("{}: the grid mapping '{}' cannot be turned into longitudes and latitudes: {}; name variables that hold "
                     "them, or x and y to stay on the plane",
                     file.path().string(), name, error.what()));
+  }
+}
+
+double metres_of_axis(const NcReader& file, const NcVariable& axis, const std::string& crs) {
+  try {
+    return metres_of_axis(file.text(axis, "units").value_or(""), crs);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: the axis '{}': {}", file.path().string(), axis.name, error.what()));
   }
 }
 

@@ -11,4 +11,8 @@ namespace drift {
 // grid mapping that cannot be used.
 std::string crs_of(const NcReader& file, const NcVariable& variable);
 
+// Metres of the unit of an axis on that plane; the CRS's own unit where the axis has none. Throws Error, naming file and axis,
+// for a unit that is no known length.
+double metres_of_axis(const NcReader& file, const NcVariable& axis, const std::string& crs);
+
 }  // namespace drift

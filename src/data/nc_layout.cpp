@@ -22,11 +22,6 @@ bool is_along(const NcVariable* variable, const NcDimension& dimension) {
                                             [&](const NcDimension& d) { return d.id == dimension.id; });
 }
 
-double metres_in(const std::string& unit) {
-  const std::string name = lower(unit);
-  return name == "km" || name.starts_with("kilomet") ? 1000.0 : 1.0;
-}
-
 class LayoutFinder {
  public:
   LayoutFinder(const NcReader& file, const ReadOptions& options, const RowFilter& filter)
@@ -91,12 +86,12 @@ class LayoutFinder {
     layout_.crs = wants_plane ? std::string() : crs_of(file_, value_);
     layout_.on_plane = layout_.crs.empty();
     layout_.plane_unit = text(layout_.x, "units");
-    layout_.metres_per_unit = metres_in(layout_.plane_unit);
     const std::string other = text(layout_.y, "units");
     if (other != layout_.plane_unit) {
       throw Error(fmt::format("{}: x ('{}') is in \"{}\" and y ('{}') in \"{}\"; they must have one unit", file_.path().string(),
                               layout_.x->name, layout_.plane_unit, layout_.y->name, other));
     }
+    if (!layout_.crs.empty()) layout_.metres_per_unit = metres_of_axis(file_, *layout_.x, layout_.crs);
   }
 
   [[noreturn]] void fail_no_position(const char* what) const {

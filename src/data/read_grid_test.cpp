@@ -135,6 +135,17 @@ TEST_F(Gridded, ProjectedCoordinatesBecomeLongitudeAndLatitude) {
   check();
   write("km", 1000, parameters);
   check();
+  for (const char* feet : {"ft", "foot", "international_feet"}) {
+    write(feet, 0.3048, parameters);
+    check();
+  }
+  for (const char* feet : {"US_survey_foot", "us-ft", "US survey feet"}) {
+    write(feet, 1200.0 / 3937.0, parameters);
+    check();
+  }
+  write("microradian", 1, parameters);
+  EXPECT_THAT(refusal({path()}), testing::AllOf(HasSubstr(path() + ": the axis 'x': \"microradian\" is not a unit of length"),
+                                                HasSubstr("US_survey_foot")));
   write("m", 1, [](NcTestFile& file, int crs) { file.attribute(crs, "epsg_code", "EPSG:3413"); });
   check();
   write("m", 1, [](NcTestFile& file, int crs) { file.attribute(crs, "spatial_ref", "EPSG:3413"); });

@@ -145,12 +145,8 @@ class GriddedFinder {
   }
 
   void to_metres(const NcVariable& variable, std::vector<double>& numbers) const {
-    const std::string unit = lower(text(variable, "units"));
-    const bool km = unit == "km" || unit.starts_with("kilomet");
-    if (!km && unit != "m" && !unit.starts_with("met") && !unit.empty()) {
-      throw Error(fmt::format("{}: the axis '{}' is in \"{}\"; km or m are understood", where(), variable.name, unit));
-    }
-    for (double& number : numbers) number *= km ? 1000.0 : 1.0;
+    const double metres = metres_of_axis(file_, variable, result_.crs);
+    for (double& number : numbers) number *= metres;
   }
 
   void find_curvilinear() {

@@ -26,12 +26,15 @@ void check_weight(float weight, std::size_t row) {
   throw Error(fmt::format("observation {} (counted from 0): its weight is {} but must be finite and at least 0", row, weight));
 }
 
-void check_unit_vector(const float* position, std::size_t row) {
-  const double length =
-      std::hypot(static_cast<double>(position[0]), static_cast<double>(position[1]), static_cast<double>(position[2]));
-  if (std::abs(length - 1.0) <= kUnitTolerance) return;
+bool takes_unit_vectors(const NetworkSpec& spec) { return spec.space == Space::sphere && spec.spatial.layers > 0; }
+
+void check_unit_vector(const char* what, const float* position, std::size_t row) {
+  double square = 0.0;
+  for (int i = 0; i < 3; ++i) square += static_cast<double>(position[i]) * static_cast<double>(position[i]);
+  if (std::abs(square - 1.0) <= 2.0 * kUnitTolerance) return;  // not for NaN
   throw Error(fmt::format(
-      "observation {} (counted from 0): its position has length {} but on the sphere it must be a unit vector", row, length));
+      "{} {} (counted from 0): its position ({}, {}, {}) has length {:.7g} but on the sphere it must be a unit vector", what, row,
+      position[0], position[1], position[2], std::sqrt(square)));
 }
 
 void check_folds(const TrainingSet& data) {
@@ -50,11 +53,11 @@ void check_folds(const TrainingSet& data) {
 }  // namespace
 
 void check_observations(const NetworkSpec& spec, const TrainingSet& data) {
-  const bool sphere = spec.space == Space::sphere && spec.spatial.layers > 0;
+  const bool sphere = takes_unit_vectors(spec);
   for (std::size_t row = 0; row < data.values.rows; ++row) {
     check_finite("coordinate", data.coordinates, row);
     check_finite("value", data.values, row);
-    if (sphere) check_unit_vector(data.coordinates.row(row), row);
+    if (sphere) check_unit_vector("observation", data.coordinates.row(row), row);
     if (!data.weights.empty()) check_weight(data.weights[row], row);
   }
   if (!data.folds.empty()) check_folds(data);
@@ -62,6 +65,11 @@ void check_observations(const NetworkSpec& spec, const TrainingSet& data) {
   if (!data.weights.empty() && std::none_of(data.weights.begin(), data.weights.end(), positive)) {
     throw Error("every observation has weight 0: there is nothing to learn from");
   }
+}
+
+void check_points(const NetworkSpec& spec, MatrixView<const float> coordinates) {
+  if (!takes_unit_vectors(spec)) return;
+  for (std::size_t row = 0; row < coordinates.rows; ++row) check_unit_vector("point", coordinates.row(row), row);
 }
 
 }  // namespace drift

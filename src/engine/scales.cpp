@@ -1,9 +1,13 @@
 #include "engine/scales.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
+
+#include "drift/error.h"
 
 namespace drift {
 namespace {
@@ -52,7 +56,12 @@ Scales ScaleResolver::resolve(const Real* fixed, const Real* parameters) const {
     if (!layer.sphere) continue;
     const double sigma = value(layer.sphere_amplitude);
     for (std::size_t m = 0; m < at(layer.features); ++m) {
-      const int degree = static_cast<int>(fixed[layer.degrees + m]);
+      const auto drawn = static_cast<double>(fixed[layer.degrees + m]);
+      if (!(drawn >= 0.0 && drawn <= drawn_->max_degree())) {
+        throw UsageError(fmt::format("{}: feature {} has degree {} but the spec's degrees end at {}", layer.name, m, drawn,
+                                     drawn_->max_degree()));
+      }
+      const int degree = static_cast<int>(drawn);
       const double reweight = now->mass(degree) / drawn_->mass(degree);
       out.sphere.push_back(sigma * std::sqrt((2.0 * degree + 1.0) * reweight));
       out.sphere_slope.push_back(0.5 * now->log_mass_slope(degree));

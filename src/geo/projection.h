@@ -21,6 +21,8 @@ class Projection {
   // In place: metres become degrees, longitude in [-180, 180]; NaN where there is no position.
   void inverse(std::span<double> x_to_lon, std::span<double> y_to_lat) const;
 
+  double metres_per_unit() const { return metres_per_unit_; }  // of the CRS's own axes
+
   // What a step of one metre over the ellipsoid is on the plane.
   struct Jacobian {
     double x_east, y_east;    // a step to the east

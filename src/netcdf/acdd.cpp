@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 #include <netcdf.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <ratio>
+#include <string_view>
 
 #include "drift/calendar.h"
+#include "drift/error.h"
 #include "drift/version.h"
 
 namespace drift {
@@ -47,6 +51,35 @@ void FileAttributes::add_time_span(double first_days, double last_days) {
   texts["time_coverage_start"] = acdd_time(first_days);
   texts["time_coverage_end"] = acdd_time(last_days);
   texts["time_coverage_duration"] = fmt::format("P{}D", last_days - first_days);
+}
+
+bool is_cf_name(const std::string& name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto good = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; };
+  return !name.empty() && letter(name.front()) && std::all_of(name.begin(), name.end(), good);
+}
+
+void check_callers_attribute(const std::string& name, const std::string& text) {
+  if (!is_cf_name(name)) {
+    throw UsageError(fmt::format("attribute '{}': a name is letters, digits and _, a letter first", name));
+  }
+  constexpr std::array<std::string_view, 8> kOwn = {"Conventions",
+                                                    "history",
+                                                    "source",
+                                                    "date_created",
+                                                    "product_version",
+                                                    "cdm_data_type",
+                                                    "spatial_resolution",
+                                                    "standard_name_vocabulary"};
+  const bool own = std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end() || name.starts_with("geospatial_") ||
+                   name.starts_with("time_coverage_");
+  if (own) {
+    throw UsageError(
+        fmt::format("attribute '{}' is drift's own: it follows from what the file holds; set others, such as "
+                    "institution, license, id, creator_name, title or comment",
+                    name));
+  }
+  if (text.empty()) throw UsageError(fmt::format("attribute '{}' has no text", name));
 }
 
 void write_attributes(NcWriter& writer, FileAttributes own, const std::map<std::string, std::string>& callers) {

@@ -19,6 +19,15 @@ struct FileAttributes {
   void add_box(double west, double south, double east, double north);  // degrees; west > east: over the date line
   void add_time_span(double first_days, double last_days);             // since 1950-01-01
 };
+
+// A name after CF's recommendation: letters, digits and _, a letter first.
+bool is_cf_name(const std::string& name);
+
+// Throws UsageError unless a user may give the file this attribute: a CF name, a text, and none of those that drift settles
+// itself because they follow from the file's contents (Conventions, history, source, date_created, geospatial_*, time_coverage_*,
+// ...).
+void check_callers_attribute(const std::string& name, const std::string& text);
+
 void write_attributes(NcWriter& writer, FileAttributes own, const std::map<std::string, std::string>& callers);
 
 }  // namespace drift

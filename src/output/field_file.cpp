@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "drift/error.h"
+#include "netcdf/acdd.h"
 #include "netcdf/netcdf_writer.h"
 #include "output/field_file_coordinates.h"
 
@@ -20,12 +21,6 @@ namespace {
 constexpr float kFill = NC_FILL_FLOAT;
 
 [[noreturn]] void refuse(const std::string& why) { throw UsageError("field file: " + why); }
-
-bool is_cf_name(const std::string& name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto good = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '_'; };
-  return !name.empty() && letter(name.front()) && std::all_of(name.begin(), name.end(), good);
-}
 
 void check_layers(const FieldFileOptions& options) {
   if (options.layers.empty()) refuse("there is no layer to write");

@@ -290,8 +290,6 @@ std::string axis_label(const NcReader& file, const NcVariable* axis) {
   return info.unit.empty() || info.unit == "1" ? name : fmt::format("{} [{}]", name, info.unit);
 }
 
-double metres_per(const std::string& unit) { return unit == "km" || unit == "kilometer" || unit == "kilometre" ? 1000.0 : 1.0; }
-
 // A mapping that is not understood does no harm where every cell has a position of its own.
 std::string crs_or_none(const NcReader& file, const Gridded& grid, bool positions) {
   try {
@@ -313,8 +311,9 @@ void read_space(const NcReader& file, const Gridded& grid, PlotSource& source) {
   } else if (!crs.empty() && grid.x_axis != nullptr && grid.y_axis != nullptr) {
     source.space = PlotSpace::projected;
     source.crs = crs;
-    for (double& x : source.x) x *= metres_per(file.text(*grid.x_axis, "units").value_or("m"));
-    for (double& y : source.y) y *= metres_per(file.text(*grid.y_axis, "units").value_or("m"));
+    const double x_metres = metres_of_axis(file, *grid.x_axis, crs), y_metres = metres_of_axis(file, *grid.y_axis, crs);
+    for (double& x : source.x) x *= x_metres;
+    for (double& y : source.y) y *= y_metres;
   } else if (positions) {
     source.space = PlotSpace::curvilinear;
     std::iota(source.x.begin(), source.x.end(), 0.0);

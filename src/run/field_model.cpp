@@ -15,10 +15,11 @@ namespace {
 constexpr const char* kDomainKey = "domain";
 constexpr const char* kInfoKey = "field";
 constexpr const char* kCellsKey = "cells";
+constexpr const char* kBitsKey = "cell_bits";  // base64; models of earlier versions have them in "cells"
 constexpr const char* kSettingsKey = "settings";
 constexpr const char* kScoresKey = "scores";
 
-// Cells in a file: bits as text.
+// Cells in a file. The bits are text of their own, as they may be longer than JSON that is read in one piece.
 struct StoredCells {
   int columns = 0, rows = 0;
   std::array<double, 4> extent = {};
@@ -62,8 +63,8 @@ void visit_fields(Self& self, auto&& field) {
 
 namespace {
 
-DataCells restored(const StoredCells& stored) {
-  DataCells cells = {stored.columns, stored.rows, stored.extent, from_base64(stored.bits)};
+DataCells restored(const StoredCells& stored, const std::string& bits) {
+  DataCells cells = {stored.columns, stored.rows, stored.extent, from_base64(stored.bits.empty() ? bits : stored.bits)};
   constexpr int kMost = 1 << 15;
   if (cells.columns < 1 || cells.rows < 1 || cells.columns > kMost || cells.rows > kMost ||
       cells.bits.size() != (static_cast<std::size_t>(cells.columns) * static_cast<std::size_t>(cells.rows) + 7) / 8) {
@@ -81,12 +82,10 @@ void check_info(const FieldInfo& info) {
 }  // namespace
 
 void save_field_model(const std::filesystem::path& path, const FieldModel& model) {
-  const StoredCells cells = {model.cells.columns, model.cells.rows, model.cells.extent, to_base64(model.cells.bits)};
-  const Metadata metadata = {{kDomainKey, to_json(model.domain)},
-                             {kInfoKey, write_json(model.info).dump()},
-                             {kCellsKey, write_json(cells).dump()},
-                             {kSettingsKey, model.settings},
-                             {kScoresKey, model.scores}};
+  const StoredCells cells = {model.cells.columns, model.cells.rows, model.cells.extent, {}};
+  const Metadata metadata = {{kDomainKey, to_json(model.domain)},   {kInfoKey, write_json(model.info).dump()},
+                             {kCellsKey, write_json(cells).dump()}, {kBitsKey, to_base64(model.cells.bits)},
+                             {kSettingsKey, model.settings},        {kScoresKey, model.scores}};
   if (model.last_layers.empty())
     save_model(path, model.ensemble, metadata);
   else
@@ -108,7 +107,9 @@ FieldModel load_field_model(const std::filesystem::path& path) {
   try {
     model.domain = domain_from_json(entry(kDomainKey));
     model.info = JsonReader("field").parse<FieldInfo>(entry(kInfoKey));
-    model.cells = restored(JsonReader("cells").parse<StoredCells>(entry(kCellsKey)));
+    const auto bits = stored.metadata.find(kBitsKey);
+    model.cells = restored(JsonReader("cells").parse<StoredCells>(entry(kCellsKey)),
+                           bits == stored.metadata.end() ? std::string() : bits->second);
     check_info(model.info);
   } catch (const Error& error) {
     const std::string what = error.what();

@@ -9,6 +9,7 @@
 #include "drift/error.h"
 #include "drift/fit.h"
 #include "drift/predict.h"
+#include "netcdf/netcdf_reader.h"
 #include "run/base64.h"
 #include "run/run_testing.h"
 
@@ -39,6 +40,21 @@ TEST(FieldModelFile, ComesBackWithEverythingPredictionNeeds) {
   const auto engine = make_cpu_engine();
   const std::vector<double> lon = {1.0, 2.0}, lat = {20.0, 30.0}, time = {20003.0};
   EXPECT_EQ(predict_field(*engine, back, lon, lat, time).mean, predict_field(*engine, trained(), lon, lat, time).mean);
+}
+
+// The cells of a model of an earlier version: half a degree, bits within the JSON.
+TEST(FieldModelFile, OfAnEarlierVersionLoads) {
+  const ScratchFolder folder;
+  save_field_model(folder / "new.safetensors", trained());
+  Model stored = load_model(folder / "new.safetensors");
+  const std::vector<std::uint8_t> bits(720 * 360 / 8, 0x55);
+  stored.metadata.erase("cell_bits");
+  stored.metadata["cells"] =
+      "{\"columns\":720,\"rows\":360,\"extent\":[-180.0,-90.0,180.0,90.0],\"bits\":\"" + to_base64(bits) + "\"}";
+  save_model(folder / "old.safetensors", stored.ensemble, stored.metadata);
+  const FieldModel old = load_field_model(folder / "old.safetensors");
+  EXPECT_EQ(old.cells.columns, 720);
+  EXPECT_EQ(old.cells.bits, bits);
 }
 
 TEST(FieldModelFile, RefusesNetworksWithoutADomain) {
@@ -120,6 +136,81 @@ TEST(NearData, KnowsDistancesAcrossTheDateLineAndThePole) {
   EXPECT_THROW(near_data(sphere, cells, lon, lat, 0.0), UsageError);
 }
 
+double great_circle_km(double lon_a, double lat_a, double lon_b, double lat_b) {
+  const UnitVector a = unit_vector({lon_a, lat_a}), b = unit_vector({lon_b, lat_b});
+  return 2.0 * kEarthRadiusKm * std::asin(0.5 * std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]));
+}
+
+// Positions around scattered observations: none within the distance is left out, and none beyond it by more than a cell's
+// diagonal let in.
+void expect_exact_to(double tolerance_km, const DataCells& cells, const Observations& o, double distance_km) {
+  RandomStream random({.seed = 5, .purpose = Purpose::simulation});
+  std::vector<double> lon = o.lon_deg, lat = o.lat_deg;
+  for (std::size_t i = 0; i < 2000; ++i) {
+    lon.push_back(o.lon_deg[i % o.size()] + 3.0 * random.normal());
+    lat.push_back(std::clamp(o.lat_deg[i % o.size()] + random.normal(), -90.0, 90.0));
+  }
+  const std::vector<char> near = near_data(sphere_domain(), cells, lon, lat, distance_km);
+  std::size_t within = 0;
+  for (std::size_t i = 0; i < lon.size(); ++i) {
+    double least = INFINITY;
+    for (std::size_t j = 0; j < o.size(); ++j)
+      least = std::min(least, great_circle_km(lon[i], lat[i], o.lon_deg[j], o.lat_deg[j]));
+    within += least <= distance_km ? 1 : 0;
+    if (least <= distance_km) EXPECT_TRUE(near[i]) << lon[i] << " " << lat[i] << ": " << least << " km";
+    if (least > distance_km + tolerance_km) EXPECT_FALSE(near[i]) << lon[i] << " " << lat[i] << ": " << least << " km";
+  }
+  EXPECT_GE(within, o.size());
+  EXPECT_LT(within, lon.size());
+}
+
+Observations scattered(double west, double width, double south, double height) {
+  RandomStream random({.seed = 3, .purpose = Purpose::simulation});
+  Observations o;
+  for (int i = 0; i < 200; ++i) {
+    const double lon = west + width * random.uniform();
+    o.lon_deg.push_back(lon > 180.0 ? lon - 360.0 : lon);
+    o.lat_deg.push_back(south + height * random.uniform());
+    o.value.push_back(0.0);
+  }
+  return o;
+}
+
+TEST(NearData, NeverLeavesOutAPositionWithinTheDistanceOfAnObservation) {
+  for (const double distance_km : {1.0, 25.0, 150.0}) {
+    const Observations globe = scattered(-180.0, 360.0, -90.0, 180.0), pacific = scattered(160.0, 40.0, 30.0, 30.0),
+                       arctic = scattered(-180.0, 360.0, 75.0, 15.0);
+    expect_exact_to(20.0, data_cells(sphere_domain(), globe), globe, distance_km);
+    expect_exact_to(3.0, data_cells(sphere_domain(), pacific), pacific, distance_km);
+    expect_exact_to(5.0, data_cells(sphere_domain(), arctic), arctic, distance_km);
+  }
+}
+
+// Cells of half a degree over the whole Earth, as models of earlier versions have them: 25 km once left out the observations
+// themselves.
+TEST(NearData, OfAnOlderModelKeepsTheObservationsToo) {
+  const Observations o = scattered(-180.0, 360.0, -90.0, 180.0);
+  DataCells cells = {720, 360, {-180.0, -90.0, 180.0, 90.0}, std::vector<std::uint8_t>(720 * 360 / 8)};
+  for (std::size_t i = 0; i < o.size(); ++i) {
+    const auto cell =
+        static_cast<std::size_t>(std::floor(2.0 * (o.lat_deg[i] + 90.0)) * 720.0 + std::floor(2.0 * (o.lon_deg[i] + 180.0)));
+    cells.bits[cell / 8] |= static_cast<std::uint8_t>(1U << (cell % 8));
+  }
+  expect_exact_to(79.0, cells, o, 25.0);
+}
+
+TEST(NearData, TakesOneObservationAndNone) {
+  Observations o;
+  o.lon_deg = {12.3};
+  o.lat_deg = {45.6};
+  o.value = {1.0};
+  const std::vector<double> lon = {12.3, 13.0}, lat = {45.6, 45.6};
+  for (const Domain& domain : {sphere_domain(), xy_domain("km")}) {
+    EXPECT_EQ(near_data(domain, data_cells(domain, o), lon, lat, 0.1), (std::vector<char>{1, 0}));
+    EXPECT_EQ(near_data(domain, data_cells(domain, Observations()), lon, lat, 0.1), (std::vector<char>{0, 0}));
+  }
+}
+
 TEST(NearData, TakesPlainCoordinatesInTheirUnit) {
   Observations o;
   o.lon_deg = {0.0, 1000.0};
@@ -159,11 +250,75 @@ TEST(GeostrophicVelocity, BalancesTheSlope) {
   EXPECT_FALSE(std::isnan(geostrophic_velocity(-5.1, 0.001, 0.001).north));
 }
 
-TEST(SeaSurfaceMetres, KnowsHeightsAndTheirUnits) {
-  EXPECT_EQ(sea_surface_metres({"sla_filtered", "", "", "m"}), 1.0);
-  EXPECT_EQ(sea_surface_metres({"h", "", "sea_surface_height_above_geoid", "cm"}), 0.01);
-  EXPECT_FALSE(sea_surface_metres({"swh", "", "sea_surface_wave_significant_height", "m"}));
-  EXPECT_FALSE(sea_surface_metres({"sla", "", "", "K"}));
+TEST(SeaSurfaceHeight, IsOneAboveTheGeoidOrTheMeanSeaLevelAlone) {
+  using Kind = SeaSurfaceHeight::Kind;
+  const auto kind = [](const char* name, const char* standard_name, const char* unit = "m") {
+    return sea_surface_height({name, "", standard_name, unit}).kind;
+  };
+  EXPECT_EQ(kind("h", "sea_surface_height_above_geoid", "cm"), Kind::absolute);
+  EXPECT_EQ(kind("adt", ""), Kind::absolute);
+  EXPECT_EQ(kind("sla_filtered", ""), Kind::anomaly);
+  EXPECT_EQ(kind("h", "sea_surface_height_above_sea_level"), Kind::anomaly);
+  EXPECT_EQ(kind("h", "sea_surface_height_above_mean_sea_level"), Kind::anomaly);
+  EXPECT_DOUBLE_EQ(sea_surface_height({"h", "", "sea_surface_height_above_geoid", "cm"}).metres, 0.01);
+  // The slope of these is the geoid's, the tide's, or nobody knows whose.
+  for (const char* other : {"sea_surface_height_above_reference_ellipsoid", "sea_surface_height",
+                            "sea_surface_wave_significant_height", "sea_surface_height_amplitude_due_to_geocentric_ocean_tide",
+                            "sea_surface_height_above_geoid standard_error", "sea_surface_temperature"}) {
+    EXPECT_EQ(kind("sla", other), Kind::none) << other;
+  }
+  EXPECT_EQ(kind("ssh", ""), Kind::none);
+  EXPECT_EQ(kind("sla", "", "K"), Kind::none);
+  EXPECT_THAT(sea_surface_height({"ssh", "", "sea_surface_height_above_reference_ellipsoid", "m"}).why_none,
+              HasSubstr("is neither a height above the geoid"));
+  EXPECT_THAT(sea_surface_height({"ssh", "", "", "m"}).why_none, HasSubstr("call it adt if that is the geoid"));
+  EXPECT_THAT(sea_surface_height({"sla", "", "", "K"}).why_none, HasSubstr("\"K\""));
+  EXPECT_THAT(sea_surface_height({"sst", "", "sea_surface_temperature", "K"}).why_none,
+              HasSubstr("'sst' (sea_surface_temperature) is not a height"));
+}
+
+MapReport small_map(const ScratchFolder& folder, const VariableInfo& value, const MapOptions& more = {}) {
+  FieldModel model = trained();
+  model.info.value = value;
+  MapOptions options = more;
+  options.grid = parse_grid("bbox:0,20,4,24:2");
+  options.time_days = {20005.0};
+  options.gradient = true;
+  return predict_map(*make_cpu_engine({.threads = 1}), model, options, folder / "map.nc");
+}
+
+TEST(PredictMap, GivesAnomaliesOfCurrentsTheirOwnNames) {
+  const ScratchFolder folder;
+  const auto standard_name = [&](const char* name) {
+    const NcReader file(folder / "map.nc");
+    return file.find(name) == nullptr ? "" : file.text(*file.find(name), "standard_name").value_or("");
+  };
+  EXPECT_EQ(small_map(folder, {"adt", "", "sea_surface_height_above_geoid", "m"}).no_currents, "");
+  EXPECT_EQ(standard_name("ugos"), "surface_geostrophic_eastward_sea_water_velocity");
+  EXPECT_EQ(standard_name("vgosa"), "");
+  EXPECT_EQ(small_map(folder, {"sla", "", "sea_surface_height_above_sea_level", "m"}).no_currents, "");
+  EXPECT_EQ(standard_name("ugosa"), "surface_geostrophic_eastward_sea_water_velocity_assuming_mean_sea_level_for_geoid");
+  EXPECT_EQ(standard_name("vgosa"), "surface_geostrophic_northward_sea_water_velocity_assuming_mean_sea_level_for_geoid");
+  EXPECT_EQ(standard_name("ugos"), "");
+  const MapReport none = small_map(folder, {"mss", "", "sea_surface_height_above_reference_ellipsoid", "m"});
+  EXPECT_THAT(none.no_currents, HasSubstr("height above the geoid"));
+  EXPECT_THAT(none.variables, testing::Not(testing::Contains(testing::StartsWith("ugos"))));
+}
+
+TEST(PredictMap, CarriesTheCallersHistoryAndAttributes) {
+  const ScratchFolder folder;
+  const VariableInfo value = {"adt", "", "sea_surface_height_above_geoid", "m"};
+  small_map(folder, value,
+            {.grid = {}, .command = "my program --with flags", .attributes = {{"license", "CC-BY-4.0"}, {"title", "Mine"}}});
+  const NcReader file(folder / "map.nc");
+  EXPECT_THAT(file.text("history").value_or(""), testing::EndsWith("Z my program --with flags"));
+  EXPECT_EQ(file.text("license"), "CC-BY-4.0");
+  EXPECT_EQ(file.text("title"), "Mine");
+  for (const char* name :
+       {"Conventions", "history", "geospatial_lat_min", "time_coverage_start", "_FillValue", "a b", "9x", ""}) {
+    EXPECT_THROW(small_map(folder, value, {.grid = {}, .attributes = {{name, "text"}}}), UsageError) << name;
+  }
+  EXPECT_THROW(small_map(folder, value, {.grid = {}, .attributes = {{"id", ""}}}), UsageError);
 }
 
 FieldModel model_of(const Domain& domain, const std::array<double, 4>& extent) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "drift/calendar.h"
 #include "drift/error.h"
@@ -11,6 +12,7 @@
 #include "drift/ocean_mask.h"
 #include "drift/predict.h"
 #include "drift/version.h"
+#include "netcdf/acdd.h"
 #include "run/variable_name.h"
 
 namespace drift {
@@ -54,6 +56,7 @@ class MapLayers {
   }
 
   const std::vector<FieldLayer>& layers() const { return layers_; }
+  const std::string& no_currents() const { return no_currents_; }
 
   void write(FieldFileWriter& file, std::size_t time, std::size_t first_row, const FieldPrediction& prediction,
              std::span<const double> lat_deg) {
@@ -99,17 +102,33 @@ class MapLayers {
     add({.info = {name + (plane ? "_gradient_y" : "_gradient_north"),
                   what + (plane ? ": gradient along y" : ": northward gradient"), "", per}},
         [](const FieldPrediction& p, std::size_t i) { return static_cast<float>(p.gradient[i].north); });
-    const std::optional<double> metres = sea_surface_metres(model.info.value);
-    if (plane || !metres) return;
-    const auto velocity = [factor = *metres](const FieldPrediction& p, std::size_t i, double lat_deg) {
+    if (plane) {
+      no_currents_ = "the model lives on plain x and y, without latitudes";
+      return;
+    }
+    add_currents(sea_surface_height(model.info.value));
+  }
+
+  void add_currents(const SeaSurfaceHeight& height) {
+    no_currents_ = height.why_none;
+    if (height.kind == SeaSurfaceHeight::Kind::none) return;
+    const bool anomaly = height.kind == SeaSurfaceHeight::Kind::anomaly;
+    const auto layer = [&](bool east) -> FieldLayer {
+      const char* const direction = east ? "eastward" : "northward";
+      return {.info = {fmt::format("{}gos{}", east ? 'u' : 'v', anomaly ? "a" : ""),
+                       anomaly ? fmt::format("Geostrophic velocity anomaly, {}", direction)
+                               : fmt::format("Absolute geostrophic velocity, {}", direction),
+                       fmt::format("surface_geostrophic_{}_sea_water_velocity{}", direction,
+                                   anomaly ? "_assuming_mean_sea_level_for_geoid" : ""),
+                       "m s-1"}};
+    };
+    const auto velocity = [factor = height.metres](const FieldPrediction& p, std::size_t i, double lat_deg) {
       return geostrophic_velocity(lat_deg, factor * p.gradient[i].east, factor * p.gradient[i].north);
     };
-    layers_.push_back(
-        {.info = {"ugos", "Geostrophic eastward velocity", "surface_geostrophic_eastward_sea_water_velocity", "m s-1"}});
+    layers_.push_back(layer(true));
     sources_.emplace_back(
         [velocity](const FieldPrediction& p, std::size_t i, double lat) { return static_cast<float>(velocity(p, i, lat).east); });
-    layers_.push_back(
-        {.info = {"vgos", "Geostrophic northward velocity", "surface_geostrophic_northward_sea_water_velocity", "m s-1"}});
+    layers_.push_back(layer(false));
     sources_.emplace_back([velocity](const FieldPrediction& p, std::size_t i, double lat) {
       return static_cast<float>(velocity(p, i, lat).north);
     });
@@ -117,20 +136,30 @@ class MapLayers {
 
   std::string unit_;
   std::size_t members_;
+  std::string no_currents_;
   std::vector<FieldLayer> layers_;
   std::vector<Source> sources_;
   std::vector<float> numbers_;
 };
 
 // Positions that the mask leaves out become NaN.
-void apply_mask(const FieldModel& model, const MapMask& mask, std::vector<double>& lon, std::vector<double>& lat) {
-  if (mask.kind == MapMask::Kind::none) return;
-  const auto keep =
-      mask.kind == MapMask::Kind::data ? near_data(model.domain, model.cells, lon, lat, mask.distance) : is_ocean(lon, lat);
-  for (std::size_t i = 0; i < lon.size(); ++i) {
-    if (!keep[i]) lon[i] = lat[i] = std::nan("");
+class Masker {
+ public:
+  Masker(const FieldModel& model, const MapMask& mask) : kind_(mask.kind) {
+    if (kind_ == MapMask::Kind::data) near_.emplace(model.domain, model.cells, mask.distance);
   }
-}
+  void operator()(std::vector<double>& lon, std::vector<double>& lat) const {
+    if (kind_ == MapMask::Kind::none) return;
+    const std::vector<char> keep = near_ ? (*near_)(lon, lat) : is_ocean(lon, lat);
+    for (std::size_t i = 0; i < lon.size(); ++i) {
+      if (!keep[i]) lon[i] = lat[i] = std::nan("");
+    }
+  }
+
+ private:
+  MapMask::Kind kind_;
+  std::optional<NearData> near_;
+};
 
 void check_options(const FieldModel& model, const MapOptions& options) {
   if (model.info.has_time == options.time_days.empty()) {
@@ -150,15 +179,21 @@ std::map<std::string, std::string> attributes(const FieldModel& model, const Map
   const VariableInfo& value = model.info.value;
   const std::string what = value.long_name.empty() ? value.name : value.long_name;
   const std::string now = iso_now();
-  return {{"title", what + ", interpolated by drift"},
-          {"summary", fmt::format("{} from {} observations by an ensemble of {} deep random-feature networks", what,
-                                  model.info.training, model.ensemble.members.size())},
-          {"source", fmt::format("drift {}", version())},
-          {"date_created", now},
-          {"history", fmt::format("{} {}", now, options.command.empty() ? "drift" : options.command)},
-          {"references",
-           "W. Chen, A. Mahmood, M. Tsamados, S. Takao, Deep random features for scalable interpolation of spatiotemporal data, "
-           "ICLR 2025"}};
+  std::map<std::string, std::string> all = {
+      {"title", what + ", interpolated by drift"},
+      {"summary", fmt::format("{} from {} observations by an ensemble of {} deep random-feature networks", what,
+                              model.info.training, model.ensemble.members.size())},
+      {"source", fmt::format("drift {}", version())},
+      {"date_created", now},
+      {"history", fmt::format("{} {}", now, options.command.empty() ? "drift" : options.command)},
+      {"references",
+       "W. Chen, A. Mahmood, M. Tsamados, S. Takao, Deep random features for scalable interpolation of spatiotemporal data, "
+       "ICLR 2025"}};
+  for (const auto& [name, text] : options.attributes) {
+    check_callers_attribute(name, text);
+    all[name] = text;
+  }
+  return all;
 }
 
 }  // namespace
@@ -188,7 +223,9 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
                               .attributes = attributes(model, options)});
   const std::size_t columns = options.grid.x.count, times = std::max<std::size_t>(1, options.time_days.size());
   const std::size_t rows_a_block = std::max<std::size_t>(1, kBlock / columns);
+  const Masker mask(model, options.mask);
   MapReport report;
+  report.no_currents = layers.no_currents();
   report.points = options.grid.size();
   for (const FieldLayer& layer : layers.layers()) report.variables.push_back(layer.info.name);
   std::vector<double> lon, lat;
@@ -197,7 +234,7 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
     lon.resize(count);
     lat.resize(count);
     grid_positions(options.grid, row * columns, lon, lat);
-    apply_mask(model, options.mask, lon, lat);
+    mask(lon, lat);
     report.filled += static_cast<std::size_t>(std::count_if(lon.begin(), lon.end(), [](double x) { return std::isfinite(x); }));
     for (std::size_t time = 0; time < times; ++time) {
       if (options.stop.stop_requested()) throw Error(fmt::format("stopped; {} was not written", path.string()));

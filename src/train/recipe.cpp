@@ -10,6 +10,8 @@
 namespace drift {
 namespace {
 
+constexpr std::size_t kMostBatch = std::size_t{1} << 30;  // engines count a batch's rows in 32 bits
+
 // Refuses NaN too.
 void require(bool in_range, const char* field, double value, const char* range) {
   if (!in_range) throw UsageError(fmt::format("recipe: {} is {} but must be {}", field, value, range));
@@ -56,7 +58,11 @@ void check(const Recipe& recipe) {
   require_fraction("muon_momentum", recipe.muon_momentum);
   require(recipe.muon_iterations >= 1, "muon_iterations", recipe.muon_iterations, "at least 1");
   require_positive("epochs", recipe.epochs);
-  require(recipe.batch >= 1, "batch", 0.0, "at least 1");
+  if (recipe.batch < 1 || recipe.batch > kMostBatch) {
+    throw UsageError(
+        fmt::format("recipe: batch is {} but must be from 1 to {}; one larger than the observations takes all of them",
+                    recipe.batch, kMostBatch));
+  }
   require_positive("hyper_rate", recipe.hyper_rate);
   require_fraction("dropout", recipe.dropout);
   require_at_least_zero("value_noise", recipe.value_noise);

@@ -119,6 +119,8 @@ TEST(Recipe, RefusesEveryFieldOutOfRangeByName) {
       {"muon_iterations", [](Recipe& r) { r.muon_iterations = 0; }},
       {"epochs", [&](Recipe& r) { r.epochs = infinity; }},
       {"batch", [](Recipe& r) { r.batch = 0; }},
+      {"batch", [](Recipe& r) { r.batch = std::numeric_limits<std::size_t>::max() - 3; }},
+      {"batch", [](Recipe& r) { r.batch = (std::size_t{1} << 30) + 1; }},
       {"hyper_rate", [](Recipe& r) { r.hyper_rate = -1.0; }},
       {"dropout", [](Recipe& r) { r.dropout = 1.0; }},
   };

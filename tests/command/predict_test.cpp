@@ -64,6 +64,43 @@ assert np.allclose(u.where(good, drop=True), expected.where(good, drop=True), rt
 )");
 }
 
+TEST(PredictMap, RemembersTheWholeCommandLineAndTheUsersAttributes) {
+  const TemporaryFolder folder;
+  const FinishedRun run = predict(folder,
+                                  "--grid bbox:-50,25,-10,55:5 --mask data:300km --attr 'institution=Royal Society of \"Maps\"' "
+                                  "--attr license=CC-BY-4.0 --attr id=a=b --out map.nc --quiet --threads 1");
+  ASSERT_EQ(run.status, 0) << run.err;
+  expect_python(folder, "map.nc", R"(
+assert m.attrs['institution'] == 'Royal Society of "Maps"', m.attrs
+assert m.attrs['license'] == 'CC-BY-4.0' and m.attrs['id'] == 'a=b', m.attrs
+history = m.attrs['history']
+assert 'Z drift predict ' in history, history
+assert "--grid bbox:-50,25,-10,55:5 --mask data:300km --attr 'institution=Royal Society of \"Maps\"' --attr" in history, history
+assert history.endswith('--out map.nc --quiet --threads 1'), history
+)");
+  const FinishedRun own = predict(folder, "--attr Conventions=mine --out other.nc");
+  EXPECT_EQ(own.status, 2);
+  EXPECT_TRUE(contains(own.err, "attribute 'Conventions' is drift's own")) << own.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "other.nc"));
+  EXPECT_EQ(predict(folder, "--attr license --out other.nc").status, 2);
+  EXPECT_EQ(predict(folder, "--attr a=1 --attr a=2 --out other.nc").status, 2);
+}
+
+TEST(PredictMap, SaysWhyThereAreNoCurrents) {
+  const TemporaryFolder folder;
+  std::ofstream table(folder.path() / "sst.csv");
+  table << "lon,lat,sst\n";
+  for (int i = 0; i < 400; ++i) table << -50 + i % 20 << "," << 25 + i / 20 << "," << 15 + i % 7 << "\n";
+  table.close();
+  ASSERT_EQ(run_shell(folder.path(),
+                      "drift fit sst.csv --value sst --members 2 --features 32 --layers 1 --epochs 1 --out m.safetensors --quiet")
+                .status,
+            0);
+  const FinishedRun run = run_shell(folder.path(), "drift predict m.safetensors --gradient --out map.nc");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "No geostrophic currents: 'sst' is not a height of the sea surface.")) << run.out;
+}
+
 TEST(PredictMap, HasTheGradientOfItsOwnField) {
   const TemporaryFolder folder;
   ASSERT_EQ(predict(folder, "--grid bbox:-30.1,40,-30,40.1:0.0025 --gradient --out map.nc --quiet").status, 0);

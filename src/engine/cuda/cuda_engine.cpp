@@ -183,6 +183,7 @@ class CudaEngine final : public Engine {
     for (const int device : options_.devices) {
       const OnDevice on(device);
       const Stream stream;  // wakes the device: later calls need not wait for that
+      is_hopper();          // remembered
     }
   }
 

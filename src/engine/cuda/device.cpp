@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <mutex>
+
 #include "drift/error.h"
 
 namespace drift::cuda {
@@ -67,7 +70,14 @@ std::size_t free_device_bytes() {
 }
 
 bool is_hopper() {
-  return attribute(cudaDevAttrComputeCapabilityMajor) == 9 && attribute(cudaDevAttrComputeCapabilityMinor) == 0;
+  if (attribute(cudaDevAttrComputeCapabilityMajor) != 9 || attribute(cudaDevAttrComputeCapabilityMinor) != 0) return false;
+  static std::mutex mutex;
+  static std::map<int, bool> known;  // by device: asked once, as the answer takes a kernel
+  int device = 0;
+  check_cuda(cudaGetDevice(&device), "looking for the GPU");
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(device);
+  return found != known.end() ? found->second : known.emplace(device, wgmma_is_compiled()).first->second;
 }
 
 int multiprocessors() { return attribute(cudaDevAttrMultiProcessorCount); }
