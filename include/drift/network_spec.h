@@ -79,18 +79,28 @@ struct DenseSpec {
   bool operator==(const DenseSpec&) const = default;
 };
 
+// How space and time come together.
+enum class Coupling {
+  additive,  // a chain of each and a linear head: f(x, t) = g(x) + h(t), as in the paper. Nothing can move
+  product,   // one chain that sees both through k(x, x') k(t, t'): fields that move
+};
+
 // What a network is, as plain data. f(x, t) = head [spatial chain(x), temporal chain(t)], or joint layers in the head's place.
-// A network with one chain only has no head: its last layer maps its features to the outputs.
+// A network with one chain only has no head: its last layer maps its features to the outputs. That is also the form of product
+// coupling, where the spatial chain sees time as well. There temporal.layers is 1, and of the temporal chain only its lengthscale
+// and its covariance matter. On the sphere the distance is then the chord |s - s'|, which is as good as the arc up to a radian or
+// so and makes the product exact (network/plan.h).
 struct NetworkSpec {
   Space space = Space::plane;
   int space_coordinates = 2;  // on the sphere always 3
   ChainSpec spatial;          // layers = 0: time only
   ChainSpec temporal;         // layers = 0: space only
   ChainSpec joint;            // after the two chains; layers = 0: a linear head; only its hidden_* settings matter
-  int features = 1000;        // H, a layer
-  int bottleneck = 128;       // B, entries between layers
-  int outputs = 1;            // O
-  bool skip = true;           // coordinates enter every layer of their chain, not the first alone
+  Coupling coupling = Coupling::additive;
+  int features = 1000;   // H, a layer
+  int bottleneck = 128;  // B, entries between layers
+  int outputs = 1;       // O
+  bool skip = true;      // coordinates enter every layer of their chain, not the first alone
   Frequencies frequencies = Frequencies::structured;
   double head_scale = 0.0;         // factor on the linear head's output; 0: 1/sqrt(its inputs); the paper has 1
   double sphere_tail_mass = 1e-3;  // share of the spherical covariance's variance beyond the highest degree kept
@@ -108,7 +118,8 @@ struct NetworkSpec {
 // Throws UsageError, naming the field, unless every number is in its range and the chains fit together.
 void check(const NetworkSpec& spec);
 
-// drift's own settings for the given coordinates: separate, well-conditioned lengthscales (docs/design.md).
+// drift's own settings for the given coordinates: separate, well-conditioned lengthscales (docs/design.md); with time, the
+// product coupling.
 NetworkSpec default_spec(Space space, int space_coordinates, bool time);
 
 // The paper's experiment-1 form: one lengthscale for every spatial layer, hidden ones and skips included, one for time,

@@ -115,7 +115,8 @@ double peak_rss_mib() {
 
 NetworkSpec spherical_bench_spec(double mean_degree) {
   NetworkSpec spec = default_spec(Space::sphere, 3, true);
-  spec.spatial.layers = 3;  // as many as the paper's network of its third experiment
+  spec.coupling = Coupling::additive;  // with spherical features
+  spec.spatial.layers = 3;             // as many as the paper's network of its third experiment
   const auto mean_at = [&](double lengthscale) {
     return SphericalSpectrum(spec.spatial.covariance, lengthscale, spec.sphere_tail_mass, spec.sphere_max_degree).mean_degree();
   };

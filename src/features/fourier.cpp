@@ -57,11 +57,7 @@ Eigen::MatrixXd orthogonalised(const Eigen::MatrixXd& columns) {
   return result;
 }
 
-void check(const FourierDraw& draw, const MatrixView<float>& frequencies, std::span<const float> phases) {
-  if (frequencies.cols != phases.size()) {
-    throw UsageError(
-        fmt::format("features: frequencies [{}, {}] but {} phases", frequencies.rows, frequencies.cols, phases.size()));
-  }
+void check(const FourierDraw& draw, const MatrixView<float>& frequencies) {
   if (frequencies.rows == 0) throw UsageError("features: Fourier features need at least one coordinate");
   if (draw.covariance.family == Family::matern && !(draw.covariance.nu > 0.0 && std::isfinite(draw.covariance.nu))) {
     throw UsageError(fmt::format("features: Matérn's nu must be above 0 and finite, not {}", draw.covariance.nu));
@@ -83,8 +79,8 @@ void draw_phases(const RandomKey& key, std::span<float> phases) {
   }
 }
 
-void draw_fourier(const FourierDraw& draw, MatrixView<float> frequencies, std::span<float> phases) {
-  check(draw, frequencies, phases);
+void draw_frequencies(const FourierDraw& draw, MatrixView<float> frequencies) {
+  check(draw, frequencies);
   const bool orthogonal = draw.frequencies != Frequencies::independent;  // structured: only hidden inputs are (structured.h)
   const std::size_t d = frequencies.rows;
   const std::size_t features = frequencies.cols;
@@ -101,6 +97,14 @@ void draw_fourier(const FourierDraw& draw, MatrixView<float> frequencies, std::s
       }
     }
   }
+}
+
+void draw_fourier(const FourierDraw& draw, MatrixView<float> frequencies, std::span<float> phases) {
+  if (frequencies.cols != phases.size()) {
+    throw UsageError(
+        fmt::format("features: frequencies [{}, {}] but {} phases", frequencies.rows, frequencies.cols, phases.size()));
+  }
+  draw_frequencies(draw, frequencies);
   draw_phases(draw.key, phases);
 }
 

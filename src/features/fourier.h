@@ -25,8 +25,9 @@ struct FourierDraw {
 // Finite for every nu > 0: the heaviest tails are bounded (fourier.cpp). Throws UsageError on shapes that do not fit.
 void draw_fourier(const FourierDraw& draw, MatrixView<float> frequencies, std::span<float> phases);
 
-// The parts of it that other ways of drawing share: a Matérn feature's 1 / sqrt(u / 2 nu), bounded (1 for the squared
-// exponential), and the phases.
+// The parts of it that other ways of drawing share: the frequencies alone, a Matérn feature's 1 / sqrt(u / 2 nu), bounded (1 for
+// the squared exponential), and the phases.
+void draw_frequencies(const FourierDraw& draw, MatrixView<float> frequencies);
 double spectrum_scale(const FourierDraw& draw, std::size_t feature);
 void draw_phases(const RandomKey& key, std::span<float> phases);
 

@@ -26,32 +26,50 @@ RandomKey layer_key(std::uint64_t seed, std::uint32_t member, std::size_t layer)
   return key;
 }
 
+// Coordinates that are drawn together, and with the hidden entries.
+std::size_t joint_coordinates(const LayerPlan& layer) {
+  return static_cast<std::size_t>(layer.coordinates) - (layer.separate_time ? 1 : 0);
+}
+
 void draw_hadamard(const LayerPlan& layer, const RandomKey& key, std::vector<float>& fixed) {
   const auto hidden = static_cast<std::size_t>(layer.hidden);
   const auto features = static_cast<std::size_t>(layer.features);
   const std::size_t n = hadamard_size(hidden);
   const std::size_t blocks = hadamard_blocks(hidden, features);
-  draw_structured(
-      {layer.covariance, Frequencies::structured, key}, hidden,
-      {.signs = {fixed.data() + layer.hidden_signs, 3 * blocks, n},
-       .lengths = {fixed.data() + layer.hidden_lengths, blocks * n},
-       .coordinates = {fixed.data() + layer.coordinate_frequencies, static_cast<std::size_t>(layer.coordinates), features},
-       .phases = {fixed.data() + layer.phases, features}});
+  draw_structured({layer.covariance, Frequencies::structured, key}, hidden,
+                  {.signs = {fixed.data() + layer.hidden_signs, 3 * blocks, n},
+                   .lengths = {fixed.data() + layer.hidden_lengths, blocks * n},
+                   .coordinates = {fixed.data() + layer.coordinate_frequencies, joint_coordinates(layer), features},
+                   .phases = {fixed.data() + layer.phases, features}});
 }
 
 // The layer's planar input is [hidden entries, coordinates]: one draw over all of its dimensions, so that a Matérn feature has
 // one chi-squared divisor for both parts.
-void draw_planar(const Plan& plan, const LayerPlan& layer, const RandomKey& key, std::vector<float>& fixed) {
+void draw_jointly(const Plan& plan, const LayerPlan& layer, const RandomKey& key, std::vector<float>& fixed) {
   const std::size_t features = static_cast<std::size_t>(layer.features);
   if (layer.structured) return draw_hadamard(layer, key, fixed);
   const std::size_t hidden = static_cast<std::size_t>(layer.hidden) * features;
-  const std::size_t dimensions = static_cast<std::size_t>(layer.hidden) + static_cast<std::size_t>(layer.coordinates);
+  const std::size_t dimensions = static_cast<std::size_t>(layer.hidden) + joint_coordinates(layer);
   std::vector<float> frequencies(dimensions * features);
   draw_fourier({layer.covariance, plan.spec.frequencies, key}, {frequencies.data(), dimensions, features},
                {fixed.data() + layer.phases, features});
   const auto split = frequencies.begin() + static_cast<std::ptrdiff_t>(hidden);
   std::copy(frequencies.begin(), split, fixed.data() + layer.hidden_frequencies);
   std::copy(split, frequencies.end(), fixed.data() + layer.coordinate_frequencies);
+}
+
+// Time's frequencies, the last row, where they are not part of that draw: as if those of another layer, so that no number of the
+// two is the same. Networks have far fewer layers than 2^15 (network/spec.cpp).
+void draw_time(const LayerPlan& layer, RandomKey key, std::vector<float>& fixed) {
+  key.layer |= 0x8000U;
+  const std::size_t features = static_cast<std::size_t>(layer.features);
+  draw_frequencies({layer.time_covariance, Frequencies::independent, key},
+                   {fixed.data() + layer.coordinate_frequencies + joint_coordinates(layer) * features, 1, features});
+}
+
+void draw_planar(const Plan& plan, const LayerPlan& layer, const RandomKey& key, std::vector<float>& fixed) {
+  draw_jointly(plan, layer, key, fixed);
+  if (layer.separate_time) draw_time(layer, key, fixed);
 }
 
 // N(0, 1) entries; a substream for each row.

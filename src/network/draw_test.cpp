@@ -14,6 +14,7 @@ namespace {
 
 NetworkSpec small(Space space) {
   NetworkSpec spec = default_spec(space, space == Space::sphere ? 3 : 2, true);
+  spec.coupling = Coupling::additive;
   spec.spatial.layers = 2;
   spec.features = 30;
   spec.bottleneck = 5;
@@ -99,6 +100,26 @@ TEST(DrawEnsemble, DrawsHiddenEntriesAndCoordinatesAsOneInput) {
   EXPECT_TRUE(same(numbers(member.fixed, plan.fixed_tensors, "spatial.1.coordinate_frequencies"),
                    std::span(frequencies).last(2 * features)));
   EXPECT_TRUE(same(numbers(member.fixed, plan.fixed_tensors, "spatial.1.phases"), phases));
+}
+
+// One chi-squared divisor for hidden entries and position, another for time; no number of the two draws is the same.
+TEST(DrawEnsemble, DrawsTimeApartInProductCoupling) {
+  NetworkSpec additive = small(Space::plane), product = additive;
+  product.coupling = Coupling::product;
+  product.temporal.covariance = {Family::matern, 0.5};
+  for (const Frequencies frequencies : {Frequencies::orthogonal, Frequencies::structured}) {
+    additive.frequencies = product.frequencies = frequencies;
+    const Plan plan = make_plan(product), without = make_plan(additive);
+    const Member member = draw_member(plan, 7, 2), other = draw_member(without, 7, 2);
+    for (const std::string layer : {"spatial.0", "spatial.1"}) {
+      const auto all = numbers(member.fixed, plan.fixed_tensors, layer + ".coordinate_frequencies");
+      EXPECT_TRUE(same(all.first(60), numbers(other.fixed, without.fixed_tensors, layer + ".coordinate_frequencies")));
+      std::vector<float> time(30);
+      RandomKey key{.seed = 7, .member = 2, .layer = static_cast<std::uint16_t>(0x8000 + (layer == "spatial.0" ? 0 : 1))};
+      draw_frequencies({product.temporal.covariance, Frequencies::independent, key}, {time.data(), 1, 30});
+      EXPECT_TRUE(same(all.last(30), time)) << layer;
+    }
+  }
 }
 
 TEST(DrawEnsemble, DrawsDegreesWithinTheSpectrumAndUnitPoles) {

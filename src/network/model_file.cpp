@@ -18,10 +18,13 @@ namespace drift {
 namespace {
 
 constexpr const char* kFormat = "drift-model";
-constexpr std::uint64_t kFormatVersion = 3;  // the newest that is read
+constexpr std::uint64_t kFormatVersion = 4;  // the newest that is read
 
 // What a model is written as: the oldest version that has what it needs.
-std::uint64_t format_version_of(const NetworkSpec& spec, bool variational) { return spec.dense ? 3 : variational ? 2 : 1; }
+std::uint64_t format_version_of(const NetworkSpec& spec, bool variational) {
+  if (spec.coupling == Coupling::product) return 4;
+  return spec.dense ? 3 : variational ? 2 : 1;
+}
 
 constexpr std::string_view kUserPrefix = "user.";
 constexpr std::string_view kMemberPrefix = "member.";

@@ -24,6 +24,7 @@ namespace {
 NetworkSpec tiny(Space space) {
   NetworkSpec spec = default_spec(space, space == Space::sphere ? 3 : 2, true);
   spec.spatial.layers = 2;
+  spec.coupling = space == Space::sphere ? Coupling::additive : Coupling::product;
   spec.joint.layers = space == Space::sphere ? 1 : 0;
   spec.features = 6;
   spec.bottleneck = 2;

@@ -20,11 +20,19 @@ namespace {
 
 NetworkSpec small_sphere() {
   NetworkSpec spec = default_spec(Space::sphere, 3, true);
+  spec.coupling = Coupling::additive;
   spec.spatial.layers = 2;
   spec.joint.layers = 1;
   spec.features = 12;
   spec.bottleneck = 5;
   spec.frequencies = Frequencies::orthogonal;
+  return spec;
+}
+
+NetworkSpec small_space_time(Space space) {
+  NetworkSpec spec = default_spec(space, space == Space::sphere ? 3 : 2, true);
+  spec.features = 12;
+  spec.bottleneck = 5;
   return spec;
 }
 
@@ -80,7 +88,8 @@ class ChangedModel {
 
 TEST(ModelFile, ComesBackBitForBit) {
   const ScratchFolder folder;
-  for (const NetworkSpec& spec : {small_sphere(), small_plane()}) {
+  for (const NetworkSpec& spec :
+       {small_sphere(), small_plane(), small_space_time(Space::plane), small_space_time(Space::sphere)}) {
     Ensemble ensemble = draw_ensemble(spec, std::numeric_limits<std::uint64_t>::max(), 3);
     ensemble.members.erase(ensemble.members.begin());  // indices need not start at zero
     ensemble.members[0].parameters[0] = -0.0f;
@@ -157,7 +166,7 @@ TEST(ModelFile, IsRefusedWhenForeign) {
 
 TEST(ModelFile, IsRefusedWhenFromANewerVersion) {
   ChangedModel model;
-  model.metadata()["format_version"] = "4";
+  model.metadata()["format_version"] = "5";
   model.metadata()["drift_version"] = "7.1.0";
   model.metadata()["spec"] = "whatever a newer spec looks like";
   EXPECT_EQ(model.refusal(),

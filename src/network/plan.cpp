@@ -99,6 +99,7 @@ class PlanBuilder {
     for (const ChainId chain : {ChainId::spatial, ChainId::temporal, ChainId::joint}) add_hyperparameters(chain);
     map_coordinates();
     for (const ChainId chain : {ChainId::spatial, ChainId::temporal, ChainId::joint}) {
+      if (chain == ChainId::temporal && product()) continue;
       for (int position = 0; position < spec_of(chain).layers; ++position) add_layer(chain, position);
     }
     add_head();
@@ -162,7 +163,8 @@ class PlanBuilder {
     return chain == ChainId::spatial ? spec_.spatial : chain == ChainId::temporal ? spec_.temporal : spec_.joint;
   }
   ChainHyperparameters& hyper_of(ChainId chain) { return hyper_[static_cast<std::size_t>(chain)]; }
-  bool two_chains() const { return spec_.spatial.layers > 0 && spec_.temporal.layers > 0; }
+  bool product() const { return spec_.coupling == Coupling::product; }
+  bool two_chains() const { return spec_.spatial.layers > 0 && spec_.temporal.layers > 0 && !product(); }
   bool on_sphere() const { return spec_.space == Space::sphere && spec_.spatial.layers > 0; }
 
   int add_hyperparameter(std::string name, double value, bool is_lengthscale) {
@@ -194,6 +196,7 @@ class PlanBuilder {
         add_hyperparameter(fmt::format("{}.lengthscale.{}", name, i), settings.lengthscales[i], true);
       }
     }
+    if (chain == ChainId::temporal && product()) return;
     if (settings.layers > 1) hyper.hidden_lengthscale = add_hidden_lengthscale(name, chain, 1);
     if (chain != ChainId::joint) hyper.amplitude = add_hyperparameter(name + ".amplitude", settings.amplitude, false);
     if (chain == ChainId::joint || settings.layers > 1) {
@@ -203,7 +206,8 @@ class PlanBuilder {
 
   void map_coordinates() {
     plan_.coordinate_lengthscale.assign(static_cast<std::size_t>(plan_.coordinates), kNone);
-    if (spec_.spatial.layers > 0 && !on_sphere()) {
+    plan_.unit_vector = on_sphere() && product();
+    if (spec_.spatial.layers > 0 && (!on_sphere() || plan_.unit_vector)) {
       const bool one_for_all = spec_.spatial.lengthscales.size() == 1;
       for (int i = 0; i < spec_.space_coordinates; ++i) {
         plan_.coordinate_lengthscale[static_cast<std::size_t>(i)] =
@@ -218,9 +222,10 @@ class PlanBuilder {
     const bool sees_coordinates = spec_.skip || layer.hidden == 0;
     if (!sees_coordinates) return;
     const bool sees_space = layer.chain != ChainId::temporal;
-    const bool sees_time = layer.chain != ChainId::spatial;
+    const bool sees_time = layer.chain != ChainId::spatial || product();
     const int space_coordinates = spec_.spatial.layers > 0 ? spec_.space_coordinates : 0;
-    layer.sphere = sees_space && on_sphere();
+    layer.sphere = sees_space && on_sphere() && !product();
+    layer.separate_time = product();
     const bool sees_plane = sees_space && !layer.sphere;
     layer.first_coordinate = sees_plane ? 0 : sees_time ? space_coordinates : 0;
     layer.coordinates = (sees_plane ? space_coordinates : 0) + (sees_time ? 1 : 0);
@@ -298,6 +303,7 @@ class PlanBuilder {
     layer.divisor = std::sqrt(static_cast<double>(spec_.features));
     layer.covariance = layer.hidden > 0 ? spec_of(chain).hidden_covariance : spec_of(chain).covariance;
     layer.sphere_covariance = spec_.spatial.covariance;
+    layer.time_covariance = spec_.temporal.covariance;
     connect_coordinates(layer);
     connect_output(layer);
     choose_hyperparameters(layer);

@@ -16,6 +16,12 @@ namespace drift {
 //   feature = amplitude sqrt(2) cos(2 pi phase) + sphere_amplitude sqrt(2 n + 1) P_n(s . pole)    (either part may be absent)
 //   output  = feature . bottleneck / sqrt(features)
 //
+// Coordinates that the cosines of one layer see side by side have one draw of frequencies, the multivariate t for Matérn, and so
+// a covariance of their joint distance. With product coupling time is the last of them and has a draw of its own
+// (separate_time): E[cos(2 pi (x~ . v + t~ w + b)) ...] over independent v and w is k(x, x') k(t, t'). On the sphere the three
+// entries of the unit vector are then plain coordinates with one lengthscale: the covariance is that of the chord |s - s'|, and
+// layers have no spherical part.
+//
 // A dense network (NetworkSpec::dense) is one chain of layers of the same kind, "features, then a trained matrix", with simpler
 // features, no division and a bias. Its first layer has the features
 //   feature = x                                  (kind coordinates: as they are; on the sphere the unit vector, then time)
@@ -62,14 +68,16 @@ struct LayerPlan {
   int hidden;            // entries from the bottlenecks before it; 0 in a chain's first layer
   int first_coordinate;  // the Euclidean coordinates it sees: [first_coordinate, first_coordinate + coordinates)
   int coordinates;
-  double omega;     // of kind sine
-  bool structured;  // hidden frequencies as signs and lengths (features/structured.h), not as a matrix
-  bool sphere;      // sees the unit vector in coordinates 0..2 through spherical features
+  bool separate_time;  // the last coordinate is time, with frequencies from a draw of its own
+  double omega;        // of kind sine
+  bool structured;     // hidden frequencies as signs and lengths (features/structured.h), not as a matrix
+  bool sphere;         // sees the unit vector in coordinates 0..2 through spherical features
   int features;
   int outputs;
   bool bias;                     // the bottleneck has one row more, which is added to the output
   double divisor;                // output = feature . bottleneck / divisor: sqrt(features), or 1 in a dense network
-  Covariance covariance;         // of the planar part
+  Covariance covariance;         // of the planar part, less separate time
+  Covariance time_covariance;    // of separate time
   Covariance sphere_covariance;  // of the spherical part
 
   int next;         // the layer that takes the output as hidden input, or kHead, or kOutput
@@ -99,8 +107,8 @@ struct LayerPlan {
 
 struct Plan {
   NetworkSpec spec;
-  int coordinates;   // of an observation
-  bool unit_vector;  // a dense network takes the unit vector's entries 0..2 as plain coordinates: gradients are made tangent
+  int coordinates;                // of an observation
+  bool unit_vector;               // the unit vector's entries 0..2 are taken as plain coordinates: gradients are made tangent
   std::vector<LayerPlan> layers;  // every layer after those that feed it
   bool has_head;
   int head_inputs;
@@ -108,7 +116,7 @@ struct Plan {
   double head_scale;                            // f = head_scale * (inputs . head)
   std::vector<Hyperparameter> hyperparameters;  // none in a dense network of coordinates
   std::size_t hyper;                        // offset into Member::parameters: the logarithms of the multipliers, zero when drawn
-  std::vector<int> coordinate_lengthscale;  // [coordinates] index of each one's lengthscale, kNone for a unit vector's entries
+  std::vector<int> coordinate_lengthscale;  // [coordinates] index of each one's lengthscale, kNone where it has none
 
   std::vector<TensorInfo> fixed_tensors;
   std::vector<TensorInfo> parameter_tensors;

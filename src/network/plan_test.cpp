@@ -46,6 +46,12 @@ NetworkSpec small(Space space, int spatial, int temporal, int joint, bool skip) 
   return spec;
 }
 
+NetworkSpec space_time(Space space, int layers, bool skip) {
+  NetworkSpec spec = small(space, layers, 1, 0, skip);
+  spec.coupling = Coupling::product;
+  return spec;
+}
+
 // Every network of up to four layers a chain that can be.
 std::vector<NetworkSpec> many_specs() {
   std::vector<NetworkSpec> specs;
@@ -58,6 +64,7 @@ std::vector<NetworkSpec> many_specs() {
             specs.push_back(small(space, spatial, temporal, joint, skip));
           }
         }
+        if (spatial > 0) specs.push_back(space_time(space, spatial, skip));
       }
     }
   }
@@ -151,7 +158,8 @@ TEST(Plan, HoldsTogetherForEveryNetworkOfUpToFourLayersAChain) {
   for (const NetworkSpec& spec : many_specs()) {
     SCOPED_TRACE(to_json(spec));
     const Plan plan = make_plan(spec);
-    ASSERT_EQ(static_cast<int>(plan.layers.size()), spec.spatial.layers + spec.temporal.layers + spec.joint.layers);
+    const int temporal = spec.coupling == Coupling::product ? 0 : spec.temporal.layers;
+    ASSERT_EQ(static_cast<int>(plan.layers.size()), spec.spatial.layers + temporal + spec.joint.layers);
     EXPECT_EQ(plan.coordinates, spec.coordinates());
     EXPECT_EQ(static_cast<int>(plan.coordinate_lengthscale.size()), plan.coordinates);
     expect_good_layout(plan.fixed_tensors, plan.fixed_size);
@@ -168,7 +176,8 @@ TEST(Plan, ShowsSkippedCoordinatesToEveryLayerOfTheirChainAndToTheFirstAloneWith
   for (const NetworkSpec& spec : many_specs()) {
     SCOPED_TRACE(to_json(spec));
     const Plan plan = make_plan(spec);
-    const bool on_sphere = spec.space == Space::sphere;
+    const bool product = spec.coupling == Coupling::product;
+    const bool on_sphere = spec.space == Space::sphere && !product;
     const int time = spec.spatial.layers > 0 ? spec.space_coordinates : 0;  // its place among the coordinates
     for (const LayerPlan& layer : plan.layers) {
       const bool first = layer.position == 0 && layer.chain != ChainId::joint;
@@ -177,17 +186,47 @@ TEST(Plan, ShowsSkippedCoordinatesToEveryLayerOfTheirChainAndToTheFirstAloneWith
       const bool space = sees && layer.chain != ChainId::temporal;
       EXPECT_EQ(layer.sphere, space && on_sphere) << layer.name;
       std::set<int> wanted;
-      if (space && !on_sphere) wanted.insert({0, 1});
-      if (sees && layer.chain != ChainId::spatial) wanted.insert(time);
+      if (space && !on_sphere) wanted.insert({0, 1, spec.space_coordinates - 1});
+      if (sees && (product || layer.chain != ChainId::spatial)) wanted.insert(time);
       std::set<int> seen;
       for (int i = 0; i < layer.coordinates; ++i) seen.insert(layer.first_coordinate + i);
       EXPECT_EQ(seen, wanted) << layer.name;
+      EXPECT_EQ(layer.separate_time, product && sees) << layer.name;
     }
   }
 }
 
-TEST(Plan, LaysOutTheDefaultPlaneAsDocumented) {
-  const Plan plan = make_plan(default_spec(Space::plane, 2, true));
+TEST(Plan, HasOneChainForSpaceAndTimeInProductCoupling) {
+  NetworkSpec spec = default_spec(Space::sphere, 3, true);
+  spec.spatial.layers = 2;
+  spec.spatial.lengthscales = {0.4};
+  spec.temporal.lengthscales = {2.5};
+  spec.temporal.covariance.nu = 0.5;
+  const Plan plan = make_plan(spec);
+  EXPECT_FALSE(plan.has_head);
+  EXPECT_TRUE(plan.unit_vector);
+  EXPECT_EQ(names(plan.fixed_tensors),
+            (std::vector<std::string>{"spatial.0.coordinate_frequencies", "spatial.0.phases", "spatial.1.hidden_signs",
+                                      "spatial.1.hidden_lengths", "spatial.1.coordinate_frequencies", "spatial.1.phases"}));
+  EXPECT_EQ(names(plan.parameter_tensors), (std::vector<std::string>{"spatial.0.bottleneck", "spatial.1.bottleneck", "hyper"}));
+  EXPECT_EQ(names(plan.hyperparameters),
+            (std::vector<std::string>{"spatial.lengthscale.0", "spatial.hidden_lengthscale", "spatial.amplitude",
+                                      "spatial.hidden_amplitude", "temporal.lengthscale.0"}));
+  for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(value(plan, plan.coordinate_lengthscale[i]), 0.4);
+  EXPECT_EQ(value(plan, plan.coordinate_lengthscale[3]), 2.5);
+  for (const LayerPlan& layer : plan.layers) {
+    EXPECT_EQ(layer.coordinates, 4);
+    EXPECT_EQ(layer.time_covariance.nu, 0.5);
+    EXPECT_EQ(layer.covariance.nu, 1.5);
+  }
+  EXPECT_EQ(plan.layers[1].next, kOutput);
+  EXPECT_FALSE(make_plan(default_spec(Space::plane, 2, true)).unit_vector);
+}
+
+TEST(Plan, LaysOutTheAdditivePlaneAsDocumented) {
+  NetworkSpec spec = default_spec(Space::plane, 2, true);
+  spec.coupling = Coupling::additive;
+  const Plan plan = make_plan(spec);
   ASSERT_EQ(plan.layers.size(), 5u);
   EXPECT_EQ(plan.layers[0].name, "spatial.0");
   EXPECT_EQ(plan.layers[4].name, "temporal.0");

@@ -65,6 +65,27 @@ void check_dense(const NetworkSpec& spec, const DenseSpec& dense) {
   check_range("spatial.layers", spec.spatial.layers, 0, 1);  // presence of coordinates
   check_range("temporal.layers", spec.temporal.layers, 0, 1);
   check_range("joint.layers", spec.joint.layers, 0, 0);
+  if (spec.coupling != Coupling::additive) {
+    throw UsageError("coupling is product but a dense network always sees all coordinates together: leave it additive");
+  }
+}
+
+void check_product(const NetworkSpec& spec) {
+  if (spec.spatial.layers == 0) {
+    throw UsageError("coupling is product but spatial.layers is 0: without space there is nothing to couple; use additive");
+  }
+  if (spec.temporal.layers != 1) {
+    throw UsageError(fmt::format(
+        "coupling is product but temporal.layers is {}: time enters the spatial chain, and 1 says that there is time; without it "
+        "use additive",
+        spec.temporal.layers));
+  }
+  if (spec.joint.layers != 0) {
+    throw UsageError(
+        fmt::format("coupling is product but joint.layers is {}: all layers see both space and time; make it 0 and give the "
+                    "spatial chain more layers",
+                    spec.joint.layers));
+  }
 }
 
 void check_space(const NetworkSpec& spec) {
@@ -77,7 +98,8 @@ void check_space(const NetworkSpec& spec) {
       throw UsageError(
           fmt::format("spatial.lengthscales has {} entries but the sphere has one lengthscale", lengthscales.size()));
     }
-    if (lengthscales[0] > std::numbers::pi && !spec.dense) {
+    const bool arcs = !spec.dense && spec.coupling == Coupling::additive;  // else chords, whose lengthscale may be any
+    if (arcs && lengthscales[0] > std::numbers::pi) {
       throw UsageError(
           fmt::format("spatial.lengthscales[0] is {} but on the sphere must be at most pi: radians of arc", lengthscales[0]));
     }
@@ -114,6 +136,7 @@ void check(const NetworkSpec& spec) {
   check_chain("temporal", spec.temporal);
   check_chain("joint", spec.joint);
   if (spec.dense) check_dense(spec, *spec.dense);
+  if (spec.coupling == Coupling::product) check_product(spec);
   check_chains_fit(spec);
   check_range("features", spec.features, 1, kMaxFeatures);
   check_range("bottleneck", spec.bottleneck, 1, kMaxBottleneck);
@@ -138,6 +161,7 @@ NetworkSpec default_spec(Space space, int space_coordinates, bool time) {
   spec.spatial.layers = 4;
   spec.spatial.lengthscales = {sphere ? 0.05 : 0.1};
   spec.temporal.layers = time ? 1 : 0;
+  if (time) spec.coupling = Coupling::product;
   check(spec);
   return spec;
 }

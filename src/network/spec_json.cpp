@@ -1,5 +1,6 @@
-// A network spec as JSON. The keys are the fields' names; enums are words. Only dense networks have the key "dense", so that
-// what was written before there were any is still read, and the others are still written so.
+// A network spec as JSON. The keys are the fields' names; enums are words. Only dense networks have the key "dense", and only
+// those of product coupling "coupling", so that what was written before there were any is still read, and the others are still
+// written so.
 
 #include "core/json_fields.h"
 #include "drift/network_spec.h"
@@ -14,6 +15,10 @@ constexpr auto enum_words(Frequencies) {
   return std::array{EnumWord<Frequencies>{"independent", Frequencies::independent},
                     EnumWord<Frequencies>{"orthogonal", Frequencies::orthogonal},
                     EnumWord<Frequencies>{"structured", Frequencies::structured}};
+}
+
+constexpr auto enum_words(Coupling) {
+  return std::array{EnumWord<Coupling>{"additive", Coupling::additive}, EnumWord<Coupling>{"product", Coupling::product}};
 }
 
 constexpr auto enum_words(Activation) {
@@ -74,6 +79,18 @@ void visit_fields(Self& self, auto&& field) {
   field("bias", self.bias);
 }
 
+// A spec with its coupling, as one object.
+struct CoupledNetwork {
+  NetworkSpec spec;
+};
+
+template <class Self>
+requires ConstOrNot<Self, CoupledNetwork>
+void visit_fields(Self& self, auto&& field) {
+  visit_fields(self.spec, field);
+  field("coupling", self.spec.coupling);
+}
+
 // A spec whose `dense` is there, as one object.
 struct DenseNetwork {
   NetworkSpec spec;
@@ -90,26 +107,30 @@ void visit_fields(Self& self, auto&& field) {
 namespace {
 
 // Whether the text has the key at its top; the reader will find what is wrong with it otherwise.
-bool has_dense(const std::string& text) {
-  if (text.find("\"dense\"") == std::string::npos) return false;
+bool has_key(const std::string& text, const std::string& key) {
+  if (text.find("\"" + key + "\"") == std::string::npos) return false;
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  return json.is_object() && json.contains("dense");
+  return json.is_object() && json.contains(key);
 }
 
 }  // namespace
 
 std::string to_json(const NetworkSpec& spec) {
   check(spec);  // JSON has no word for NaN: what could not be read back is not written
-  return (spec.dense ? write_json(DenseNetwork{spec, *spec.dense}) : write_json(spec)).dump();
+  if (spec.dense) return write_json(DenseNetwork{spec, *spec.dense}).dump();
+  if (spec.coupling != Coupling::additive) return write_json(CoupledNetwork{spec}).dump();
+  return write_json(spec).dump();
 }
 
 NetworkSpec network_spec_from_json(const std::string& text) {
   const JsonReader reader("network spec");
   NetworkSpec spec;
-  if (has_dense(text)) {
+  if (has_key(text, "dense")) {
     DenseNetwork network = reader.parse<DenseNetwork>(text);
     spec = std::move(network.spec);
     spec.dense = network.dense;
+  } else if (has_key(text, "coupling")) {
+    spec = reader.parse<CoupledNetwork>(text).spec;
   } else {
     spec = reader.parse<NetworkSpec>(text);
   }

@@ -12,7 +12,16 @@
 namespace drift {
 namespace {
 
-NetworkSpec plane_and_time() { return default_spec(Space::plane, 2, true); }
+NetworkSpec plane_and_time() {
+  NetworkSpec spec = default_spec(Space::plane, 2, true);
+  spec.coupling = Coupling::additive;
+  return spec;
+}
+NetworkSpec sphere_and_time() {
+  NetworkSpec spec = default_spec(Space::sphere, 3, true);
+  spec.coupling = Coupling::additive;
+  return spec;
+}
 
 // The message of the UsageError that check() throws on the changed spec; empty when it does not throw.
 std::string refusal(NetworkSpec spec, const std::function<void(NetworkSpec&)>& change) {
@@ -60,12 +69,14 @@ TEST(DefaultSpec, HasTheSettingsThatTrialsFoundGood) {
     EXPECT_EQ(chain.hidden_amplitude, 1.0);
   }
   EXPECT_EQ(plane.coordinates(), 3);
+  EXPECT_EQ(plane.coupling, Coupling::product);
 
   const NetworkSpec sphere = default_spec(Space::sphere, 3, false);
   EXPECT_EQ(sphere.spatial.layers, 4);
   EXPECT_EQ(sphere.spatial.lengthscales, std::vector{0.05});
   EXPECT_EQ(sphere.temporal.layers, 0);
   EXPECT_EQ(sphere.coordinates(), 3);
+  EXPECT_EQ(sphere.coupling, Coupling::additive) << "without time there is nothing to couple";
 }
 
 TEST(DefaultSpec, RefusesCoordinatesThatTheSpaceDoesNotHave) {
@@ -79,6 +90,7 @@ TEST(PaperSpec, IsExperimentOne) {
   EXPECT_EQ(spec.temporal.layers, 1);
   EXPECT_EQ(spec.frequencies, Frequencies::independent);
   EXPECT_EQ(spec.head_scale, 1.0);
+  EXPECT_EQ(spec.coupling, Coupling::additive);
   EXPECT_TRUE(spec.skip);
   EXPECT_THROW(paper_spec(-1.0, 1.0, 1.0), UsageError);
 }
@@ -94,13 +106,14 @@ TEST(CheckSpec, AcceptsTheLimitsThemselves) {
   EXPECT_EQ(refusal(plane_and_time(), [](NetworkSpec& s) { s.spatial.layers = 1000; }), "");
   EXPECT_EQ(refusal(plane_and_time(), [](NetworkSpec& s) { s.joint.layers = 3; }), "");
   EXPECT_EQ(refusal(plane_and_time(), [](NetworkSpec& s) { s.spatial.lengthscales = {0.1, 0.4}; }), "");
-  EXPECT_EQ(refusal(default_spec(Space::sphere, 3, true), [](NetworkSpec& s) { s.spatial.lengthscales = {std::numbers::pi}; }),
-            "");
+  EXPECT_EQ(refusal(sphere_and_time(), [](NetworkSpec& s) { s.spatial.lengthscales = {std::numbers::pi}; }), "");
+  EXPECT_EQ(refusal(default_spec(Space::sphere, 3, true), [](NetworkSpec& s) { s.spatial.lengthscales = {10.0}; }), "")
+      << "chords may have any lengthscale";
 }
 
 TEST(CheckSpec, NamesTheFieldItsValueAndWhatIsAllowed) {
   const NetworkSpec plane = plane_and_time();
-  const NetworkSpec sphere = default_spec(Space::sphere, 3, true);
+  const NetworkSpec sphere = sphere_and_time(), product = default_spec(Space::plane, 2, true);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
   const struct {
@@ -135,6 +148,19 @@ TEST(CheckSpec, NamesTheFieldItsValueAndWhatIsAllowed) {
        "joint.layers is 2 but temporal.layers is 0: joint layers need both chains"},
       {plane, [](NetworkSpec& s) { s.joint.layers = 1, s.spatial.layers = 0; },
        "joint.layers is 1 but spatial.layers is 0: joint layers need both chains"},
+      {product, [](NetworkSpec& s) { s.spatial.layers = 0; },
+       "coupling is product but spatial.layers is 0: without space there is nothing to couple; use additive"},
+      {product, [](NetworkSpec& s) { s.temporal.layers = 0; },
+       "coupling is product but temporal.layers is 0: time enters the spatial chain, and 1 says that there is time; without it "
+       "use additive"},
+      {product, [](NetworkSpec& s) { s.temporal.layers = 2; },
+       "coupling is product but temporal.layers is 2: time enters the spatial chain, and 1 says that there is time; without it "
+       "use additive"},
+      {product, [](NetworkSpec& s) { s.joint.layers = 1; },
+       "coupling is product but joint.layers is 1: all layers see both space and time; make it 0 and give the spatial chain more "
+       "layers"},
+      {dense_spec(Space::plane, 2, true, {}), [](NetworkSpec& s) { s.coupling = Coupling::product; },
+       "coupling is product but a dense network always sees all coordinates together: leave it additive"},
       {plane, [](NetworkSpec& s) { s.features = 0; }, "features is 0 but must be between 1 and 1000000"},
       {plane, [](NetworkSpec& s) { s.features = 1'000'001; }, "features is 1000001 but must be between 1 and 1000000"},
       {plane, [](NetworkSpec& s) { s.bottleneck = 100'001; }, "bottleneck is 100001 but must be between 1 and 100000"},
@@ -184,6 +210,17 @@ TEST(SpecJson, ComesBackTheSameFieldByField) {
   spec.sphere_max_degree = 99;
   EXPECT_EQ(network_spec_from_json(to_json(spec)), spec);
   EXPECT_EQ(network_spec_from_json(to_json(paper_spec(0.3, 0.7, 0.11))), paper_spec(0.3, 0.7, 0.11));
+}
+
+TEST(SpecJson, HasTheCouplingOnlyWhereItIsNotAdditive) {
+  const NetworkSpec product = default_spec(Space::sphere, 3, true);
+  EXPECT_EQ(network_spec_from_json(to_json(product)), product);
+  EXPECT_EQ(to_json(plane_and_time()).find("coupling"), std::string::npos);
+  // What was written before there was a coupling.
+  const std::string older = replaced(to_json(product), ",\"coupling\":\"product\"", "");
+  EXPECT_EQ(network_spec_from_json(older), sphere_and_time());
+  EXPECT_EQ(json_refusal(replaced(to_json(product), "\"coupling\":\"product\"", "\"coupling\":\"sum\"")),
+            "network spec: \"coupling\" must be one of \"additive\", \"product\" but is \"sum\"");
 }
 
 TEST(SpecJson, WritesEnumsAsWords) {

@@ -97,7 +97,7 @@ void apply_point(const SearchSpace& space, const Point& point, RunSettings& sett
 void DrawsAhead::begin(const NetworkSpec& spec, std::size_t members, std::size_t first, std::size_t count) {
   const std::lock_guard lock(mutex_);
   drawn_.clear();
-  if (spec.space != Space::plane) return;
+  if (spec.space == Space::sphere && spec.coupling == Coupling::additive) return;  // degrees are drawn for a lengthscale
   for (std::size_t number = first; number < std::min(first + count, end_); ++number) {
     const std::uint64_t seed = seed_of_trial(plan_seed_, number);
     drawn_[seed] = std::async(std::launch::async, [=] { return draw_ensemble(spec, seed, members); });

@@ -123,7 +123,12 @@ TEST(DrawsAhead, AreTheNetworksThatWouldBeDrawn) {
   EXPECT_FALSE(taken(other, 2, 5)) << "another shape";
   EXPECT_FALSE(taken(spec, 2, 6)) << "beyond the end";
   // On the sphere degrees are drawn for a lengthscale.
-  const NetworkSpec sphere = default_spec(Space::sphere, 3, true);
+  NetworkSpec sphere = default_spec(Space::sphere, 3, true);
+  sphere.features = 20;
+  sphere.bottleneck = 4;
+  ahead.begin(sphere, 1, 0, 1);
+  EXPECT_TRUE(taken(sphere, 1, 0)) << "frequencies of the unit vector are drawn for unit lengthscales";
+  sphere.coupling = Coupling::additive;
   ahead.begin(sphere, 1, 0, 1);
   EXPECT_FALSE(taken(sphere, 1, 0));
 }

@@ -48,10 +48,15 @@ TEST(UpdateGroups, GiveMuonTheMatricesBetweenTwoActivationsWithoutTheirBiases) {
 }
 
 TEST(UpdateGroups, GiveDriftsOwnBottlenecksToMuonAsTheyAre) {
-  const Plan plan = make_plan(default_spec(Space::plane, 2, true));
-  for (const UpdateGroup& group : update_groups(plan, {}, false)) {
-    EXPECT_EQ(group.rule, group.offset == plan.head ? Rule::adam : Rule::muon);
-    EXPECT_EQ(group.muon_factor, 1.0);
+  NetworkSpec spec = default_spec(Space::plane, 2, true);
+  for (const Coupling coupling : {Coupling::product, Coupling::additive}) {
+    spec.coupling = coupling;
+    const Plan plan = make_plan(spec);
+    const std::size_t last = plan.has_head ? plan.head : plan.layers.back().bottleneck;
+    for (const UpdateGroup& group : update_groups(plan, {}, false)) {
+      EXPECT_EQ(group.rule, group.offset == last ? Rule::adam : Rule::muon);
+      EXPECT_EQ(group.muon_factor, 1.0);
+    }
   }
 }
 

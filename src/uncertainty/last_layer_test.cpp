@@ -126,8 +126,9 @@ TEST_P(LastLayer, OfOneLayerConvergesToTheExactGaussianProcess) {
   EXPECT_LT(many.sd, 0.05);
 }
 
-NetworkSpec deep() {
+NetworkSpec deep(Coupling coupling = Coupling::additive) {
   NetworkSpec spec = default_spec(Space::plane, 2, true);
+  spec.coupling = coupling;  // additive: with a head
   spec.features = 40;
   spec.bottleneck = 6;
   return spec;
@@ -144,26 +145,31 @@ Observations with_time(Eigen::Index count, std::uint64_t seed) {
   return data;
 }
 
-TEST(LastLayerOfADeepNetwork, HasTheMeanThatMinimisesTheTrainingObjective) {
-  Ensemble ensemble = draw_ensemble(deep(), 5, 1);
+class LastLayerOfADeepNetworkOf : public testing::TestWithParam<Coupling> {};
+INSTANTIATE_TEST_SUITE_P(Couplings, LastLayerOfADeepNetworkOf, testing::Values(Coupling::additive, Coupling::product),
+                         [](const auto& coupling) { return coupling.param == Coupling::product ? "product" : "additive"; });
+
+TEST_P(LastLayerOfADeepNetworkOf, HasTheMeanThatMinimisesTheTrainingObjective) {
+  Ensemble ensemble = draw_ensemble(deep(GetParam()), 5, 1);
   const Observations data = with_time(300, 1);
   const auto engine = make_cpu_engine({.threads = 2});
   const auto posteriors = fit_last_layer(*engine, ensemble, data.set(), kNoise);
   set_last_layers(ensemble, posteriors);
   const Plan plan = make_plan(ensemble.spec);
+  const std::size_t head = plan.has_head ? plan.head : plan.layers.back().bottleneck, inputs = head_input_count(plan.spec);
   // sum of squares + sigma^2 |head|^2 is N times the recipe's objective, as a function of the head alone.
   const auto objective = [&](const Ensemble& networks) {
     FloatRows mean(300, 1);
     engine->predict(networks, data.set().coordinates, {.mean = {mean.data(), 300, 1}, .variance = {}, .members = {}});
     double decay = 0.0;
-    for (std::size_t i = 0; i < 12; ++i) decay += std::pow(networks.members[0].parameters[plan.head + i], 2);
+    for (std::size_t i = 0; i < inputs; ++i) decay += std::pow(networks.members[0].parameters[head + i], 2);
     return (mean - data.values).cast<double>().squaredNorm() + kNoise * kNoise * decay;
   };
   const double least = objective(ensemble);
-  for (std::size_t i = 0; i < 12; ++i) {
+  for (std::size_t i = 0; i < inputs; ++i) {
     for (const float change : {-0.1F, 0.1F}) {
       Ensemble other = ensemble;
-      other.members[0].parameters[plan.head + i] += change;
+      other.members[0].parameters[head + i] += change;
       EXPECT_GT(objective(other), least) << i;
     }
   }

@@ -109,6 +109,8 @@ void run_coordinates(const CosineBlock<float>& block) {
       return run_rows<2, kHidden, kSlope>(block);
     case 3:
       return run_rows<3, kHidden, kSlope>(block);
+    case 4:
+      return run_rows<4, kHidden, kSlope>(block);
     default:
       return run_rows<kAnyCount, kHidden, kSlope>(block);
   }

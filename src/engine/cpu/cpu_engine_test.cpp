@@ -209,9 +209,11 @@ TEST(Prediction, OfOneMemberHasNoVariance) {
 
 TEST(HeadInputs, TimesTheLastMatrixAreThePrediction) {
   NetworkSpec joint = small_spec(), alone = default_spec(Space::sphere, 3, false);
+  joint.coupling = Coupling::additive;
+  const NetworkSpec two_chains = joint;
   joint.joint.layers = 1;
   alone.features = 50;
-  for (const NetworkSpec& spec : {small_spec(), joint, small_spec(Space::sphere), alone}) {
+  for (const NetworkSpec& spec : {small_spec(), two_chains, joint, small_spec(Space::sphere), alone}) {
     const Ensemble ensemble = draw_ensemble(spec, 3, 2);
     Observations points(spec.space, 1100);
     const auto columns = static_cast<std::size_t>(spec.coordinates());

@@ -117,6 +117,19 @@ TEST(GradientCheckItself, RejectsAFlippedSignAndASmallError) {
   }
 }
 
+TEST(GradientCheckItself, RejectsAFlippedSignOfTimeBesideTheUnitVector) {
+  Problem problem({"space_time_sphere", small_space_time(Space::sphere, 3)});
+  std::vector<double> gradient;
+  const auto slope = problem.run(&gradient, {.hyper = true, .coordinates = true}).second;
+  const double along_time = slope[3], truth = problem.difference(problem.coordinates[3]);
+  EXPECT_NEAR(along_time, truth, tolerance(truth));
+  EXPECT_GT(std::abs(-along_time - truth), tolerance(truth));
+  const std::size_t lengthscale = problem.plan().hyper + static_cast<std::size_t>(problem.plan().coordinate_lengthscale[3]);
+  const double by_lengthscale = problem.difference(problem.parameters[lengthscale]);
+  EXPECT_NEAR(gradient[lengthscale], by_lengthscale, tolerance(by_lengthscale));
+  EXPECT_GT(std::abs(-gradient[lengthscale] - by_lengthscale), tolerance(by_lengthscale));
+}
+
 TEST(Backward, AddsToTheGradientWhenAsked) {
   Problem problem(cases()[0]);
   std::vector<double> once;

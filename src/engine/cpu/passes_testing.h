@@ -22,6 +22,7 @@ inline double tolerance(double gradient) { return kTolerance * (1 + std::abs(gra
 
 inline NetworkSpec small(Space space, int spatial, int temporal, int joint) {
   NetworkSpec spec = default_spec(space, space == Space::plane ? 2 : 3, temporal > 0);
+  spec.coupling = Coupling::additive;
   spec.spatial.layers = spatial;
   spec.temporal.layers = temporal;
   spec.joint.layers = joint;
@@ -32,6 +33,12 @@ inline NetworkSpec small(Space space, int spatial, int temporal, int joint) {
   spec.spatial.hidden_amplitude = 1.2;
   spec.temporal.lengthscales = {0.7};
   spec.joint.hidden_lengthscale = 1.3;
+  return spec;
+}
+
+inline NetworkSpec small_space_time(Space space, int layers) {
+  NetworkSpec spec = small(space, layers, 1, 0);
+  spec.coupling = Coupling::product;
   return spec;
 }
 
@@ -86,6 +93,16 @@ inline std::vector<Case> cases() {
   all.push_back({"heat_joint", small(Space::sphere, 2, 1, 1), {LossKind::huber, 0.5}});
   all.back().spec.spatial.covariance.family = Family::squared_exponential;
   all.push_back({"sphere_one_layer", small(Space::sphere, 1, 0, 0)});
+  all.push_back({"space_time", small_space_time(Space::plane, 3)});
+  all.push_back({"space_time_own_lengthscales", small_space_time(Space::plane, 2), {LossKind::huber, 0.4}});
+  all.back().spec.spatial.lengthscales = {0.5, 1.1};
+  all.back().spec.frequencies = Frequencies::orthogonal;
+  all.push_back({"space_time_no_skip", small_space_time(Space::plane, 2)});
+  all.back().spec.skip = false;
+  all.back().spec.outputs = 2;
+  all.push_back({"space_time_sphere", small_space_time(Space::sphere, 3)});
+  all.push_back({"space_time_sphere_one_layer", small_space_time(Space::sphere, 1)});
+  all.back().spec.temporal.covariance.family = Family::squared_exponential;
   all.push_back({"relu", small_dense(Space::plane, true, {.layers = 3})});
   all.push_back({"relu_no_bias", small_dense(Space::plane, false, {.layers = 2, .bias = false}), {LossKind::huber, 0.4}});
   all.push_back({"relu_sphere", small_dense(Space::sphere, true, {.layers = 1})});

@@ -52,6 +52,7 @@ inline void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }  /
 
 inline NetworkSpec small(Space space, int spatial, int temporal, int joint) {
   NetworkSpec spec = default_spec(space, space == Space::plane ? 2 : 3, temporal > 0);
+  spec.coupling = Coupling::additive;
   spec.spatial.layers = spatial;
   spec.temporal.layers = temporal;
   spec.joint.layers = joint;
@@ -59,6 +60,12 @@ inline NetworkSpec small(Space space, int spatial, int temporal, int joint) {
   spec.bottleneck = 12;
   spec.spatial.lengthscales = {0.5};
   spec.frequencies = Frequencies::orthogonal;
+  return spec;
+}
+
+inline NetworkSpec small_space_time(Space space, int layers) {
+  NetworkSpec spec = small(space, layers, 1, 0);
+  spec.coupling = Coupling::product;
   return spec;
 }
 
@@ -105,6 +112,12 @@ inline std::vector<Case> cases() {
   all.back().recipe.train_lengthscales = all.back().recipe.train_amplitudes = true;
   add("variational", small(Space::plane, 2, 1, 0)).variational = true;
   add("variational_muon", small(Space::plane, 2, 1, 0), short_recipe(Optimiser::muon)).variational = true;
+  add("space_time", small_space_time(Space::plane, 3), short_recipe(Optimiser::muon));
+  add("space_time_on_the_sphere", small_space_time(Space::sphere, 3)).spec.frequencies = Frequencies::structured;
+  add("space_time_trained", small_space_time(Space::sphere, 2));
+  all.back().recipe.train_lengthscales = all.back().recipe.train_amplitudes = true;
+  add("space_time_dropout", small_space_time(Space::plane, 2)).recipe.dropout = 0.1;
+  add("space_time_variational", small_space_time(Space::sphere, 2)).variational = true;
   DenseSpec siren;
   siren.layers = 3;
   siren.activation = drift::Activation::sine;

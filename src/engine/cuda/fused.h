@@ -36,7 +36,7 @@ inline constexpr int kTileEntries = 64 * 128;  // of a tile's matrix, and of a f
 using ImageWord = std::uint32_t;               // one number of an image in tf32, or two in bf16
 // Of a tile's image.
 constexpr int image_words(Precision precision) { return precision == Precision::bf16 ? kTileEntries / 2 : kTileEntries; }
-inline constexpr int kMaxFusedCoordinates = 3;
+inline constexpr int kMaxFusedCoordinates = 4;  // a unit vector and time
 inline constexpr int kMaxFusedLayers = 12;
 inline constexpr int kMaxFolded = 2;  // layers that feed the head
 

@@ -24,10 +24,12 @@ struct Form {
 
 namespace {
 
-constexpr int kCoefficientBytes = (kMaxFusedCoordinates + 1) * 64 * 4;
-// A stage has two images, or, where the layer is folded, q in place of the bottleneck's, and forward coefficients behind them.
-template <class Factors>
-using ForwardStages = Stages<2 * kTileBytes<Factors> + kCoefficientBytes>;
+// A stage has two images, or, where the layer is folded, q in place of the bottleneck's, and forward coefficients behind them, in
+// whole multiples of kAlignment: one up to three coordinates. Two for all would cost bf16 one of its six stages.
+template <class F>
+constexpr int kCoefficientRoom = ((F::kCoordinates + 1) * 64 * 4 + kAlignment - 1) / kAlignment* kAlignment;
+template <class F>
+using ForwardStages = Stages<2 * kTileBytes<typename F::Factors> + kCoefficientRoom<F>>;
 template <class Factors>
 using BackwardStages = Stages<2 * kTileBytes<Factors>>;
 constexpr int kFoldedBytes = kFusedTile * 4;  // of q
@@ -100,7 +102,7 @@ __global__ void __launch_bounds__(kFusedThreads, 1) forward_kernel(const __grid_
 #ifdef DRIFT_WGMMA
   using Factors = typename F::Factors;
   constexpr int kImage = kTileBytes<Factors>;
-  const Ring<ForwardStages<Factors>> ring(aligned_memory());
+  const Ring<ForwardStages<F>> ring(aligned_memory());
   const int tiles = f.division.tiles, pairs_of_member = f.row_blocks / 2;
   Share share(f.division, blockIdx.x);
   if (threadIdx.x >= kConsumers) {
@@ -332,7 +334,7 @@ unsigned grid_of(const Division& d) { return unsigned_of(d.rounds > 0 ? d.blocks
 
 template <class F>
 void launch(const FusedForward& f, cudaStream_t stream) {
-  constexpr int kShared = ForwardStages<typename F::Factors>::kShared;
+  constexpr int kShared = ForwardStages<F>::kShared;
   allow_shared(forward_kernel<F>, kShared);
   forward_kernel<F><<<grid_of(f.division), kFusedThreads, kShared, stream>>>(f);
 }
@@ -361,7 +363,11 @@ void launch_forward(const FusedForward& f, cudaStream_t stream) {
   if (f.coordinate_count == 2) {
     return hidden ? launch_cosines<Factors, true, 2>(f, stream) : launch_cosines<Factors, false, 2>(f, stream);
   }
-  hidden ? launch_cosines<Factors, true, 3>(f, stream) : launch_cosines<Factors, false, 3>(f, stream);
+  if (f.coordinate_count == 3) {
+    return hidden ? launch_cosines<Factors, true, 3>(f, stream) : launch_cosines<Factors, false, 3>(f, stream);
+  }
+  static_assert(kMaxFusedCoordinates == 4);
+  hidden ? launch_cosines<Factors, true, 4>(f, stream) : launch_cosines<Factors, false, 4>(f, stream);
 }
 
 template <class Factors, bool kFolded>

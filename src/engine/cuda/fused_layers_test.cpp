@@ -118,7 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Cuda, FusedLayers, fused_precisions(), name_of_precisio
 
 TEST_P(FusedLayers, GiveEveryPairOfRowBlocksItsDue) {
   DRIFT_NEEDS_HOPPER();
-  for (const int coordinates : {0, 1, 2, 3}) {
+  for (const int coordinates : {0, 1, 2, 3, 4}) {
     Layer layer(GetParam(), coordinates);
     for (const bool folded : {false, true}) {
       for (const bool kept : {false, true}) {

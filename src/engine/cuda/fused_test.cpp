@@ -43,6 +43,20 @@ std::vector<Case> cases_on_sphere() {
   return all;
 }
 
+// Three coordinates in the cosines on the plane, four on the sphere.
+std::vector<Case> cases_of_space_time() {
+  std::vector<Case> all = {wide(200, 3, 1, Frequencies::structured), wide(64, 1, 1, Frequencies::orthogonal),
+                           wide_on_sphere(1000, 4, 0.5, Frequencies::structured),
+                           wide_on_sphere(130, 2, 0.3, Frequencies::orthogonal)};
+  for (Case& a_case : all) {
+    a_case.name += ", space and time in one chain";
+    a_case.spec.coupling = Coupling::product;
+  }
+  all[2].weighted = true;
+  all[2].recipe.optimiser = Optimiser::muon;
+  return all;
+}
+
 std::vector<Case> wide_cases() {
   std::vector<Case> all = {wide(64, 1, 1, Frequencies::orthogonal),    wide(200, 2, 1, Frequencies::structured),
                            wide(1000, 4, 1, Frequencies::independent), wide(130, 2, 3, Frequencies::orthogonal),
@@ -52,6 +66,7 @@ std::vector<Case> wide_cases() {
   all[1].recipe.optimiser = Optimiser::muon;
   all[5].recipe.optimiser = Optimiser::muon;
   for (Case& a_case : cases_on_sphere()) all.push_back(std::move(a_case));
+  for (Case& a_case : cases_of_space_time()) all.push_back(std::move(a_case));
   return all;
 }
 
@@ -76,6 +91,8 @@ TEST(FusedPasses, FitThePapersNetworkAndTheDefault) {
 TEST(FusedPasses, FitTheSphereWhereItsFeaturesFitHalves) {
   DRIFT_NEEDS_HOPPER();
   NetworkSpec spec = default_spec(Space::sphere, 3, true);
+  EXPECT_TRUE(FusedPasses::fit(make_plan(spec), {.backward = true}, Precision::tf32)) << "it has no spherical features";
+  spec.coupling = Coupling::additive;
   EXPECT_TRUE(FusedPasses::fit(make_plan(spec), {.backward = true}, Precision::tf32));
   EXPECT_TRUE(FusedPasses::fit(make_plan(default_spec(Space::sphere, 3, false)), {.backward = true}, Precision::tf32));
   spec.spatial.hidden_amplitude = 1e-3;
@@ -100,7 +117,8 @@ TEST_P(Fused, PredictsAsTheCpuDoes) {
 // Points in plenty, so that blocks of threads take several pairs of row blocks, and the host several blocks of points.
 TEST_P(Fused, PredictsTheSameBitsEveryTime) {
   DRIFT_NEEDS_GPU();
-  for (const Case& a_case : {wide(1000, 2, 1, Frequencies::structured), wide_on_sphere(1000, 3, 0.05, Frequencies::structured)}) {
+  for (const Case& a_case : {wide(1000, 2, 1, Frequencies::structured), wide_on_sphere(1000, 3, 0.05, Frequencies::structured),
+                             cases_of_space_time()[2]}) {
     const Observations points(a_case.spec, 40000);
     const Ensemble ensemble = drawn(a_case);
     const auto predicted = [&] {
