@@ -154,8 +154,8 @@ class OneFit {
 
  private:
   bool fit(Interpolator& method) {
-    const TrainingRows rows =
-        training_rows(plan_.fit.domain, reading_.observations, plan_.fit.split.training, plan_.info.has_time);
+    const TrainingRows rows = training_rows(plan_.fit.domain, reading_.observations, plan_.fit.split.training,
+                                            plan_.info.has_time, plan_.fit.settings.threads);
     const std::vector<float> noise = known_noise(plan_, reading_.observations);
     const InterpolatorData data = {.training = rows.view(),
                                    .space = space_of(plan_.fit.domain),

@@ -58,7 +58,8 @@ FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& con
 
   FitResult result;
   result.steps = total_steps(plan.recipe, plan.split.training.size());
-  const TrainingRows rows = training_rows(plan.domain, reading.observations, plan.split.training, plan.spec.temporal.layers > 0);
+  const TrainingRows rows =
+      training_rows(plan.domain, reading.observations, plan.split.training, plan.spec.temporal.layers > 0, plan.settings.threads);
   TrainOptions options;
   options.control = {.progress = control.progress, .stop = control.stop};
   options.checkpoint = control.checkpoint;

@@ -93,7 +93,8 @@ void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bo
     scale = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic,
                              sigmas ? std::span<const double>(forecast.noise_sd) : std::span<const double>(&noise, 1));
   } else if (scaling) {
-    fit_spread_and_noise(plan, nearest_pairs(plan.domain, plan.spec, observations, rows), forecast, scale, noise);
+    fit_spread_and_noise(plan, nearest_pairs(plan.domain, plan.spec, observations, rows, plan.settings.threads), forecast, scale,
+                         noise);
   }
   if (sigmas) {
     noise = std::sqrt(std::inner_product(forecast.noise_sd.begin(), forecast.noise_sd.end(), forecast.noise_sd.begin(), 0.0) /

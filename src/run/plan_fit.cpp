@@ -177,7 +177,7 @@ class Planner {
   double usual_lengthscale() const {
     if (by_paper()) return 1.0;
     if (plan_.settings.model.lengthscale) return 0.0;  // it is not asked for
-    const double gap = gap_between_tracks(plan_.domain, observations_, plan_.split.training);
+    const double gap = gap_between_tracks(plan_.domain, observations_, plan_.split.training, plan_.settings.threads);
     const bool sphere = plan_.domain.kind == DomainKind::sphere;
     return sphere ? std::clamp(22.0 * gap, 0.05, 0.45) : std::clamp(22.0 * gap, 0.1, 0.4);
   }
@@ -236,8 +236,9 @@ class Planner {
     const std::vector<std::size_t> rows = some_runs(plan_.split.training);
     std::vector<double> value;
     for (const std::size_t row : rows) value.push_back(observations_.value[row]);
-    const std::vector<Neighbours> pairs = nearest_pairs(plan_.domain, plan_.spec, observations_, rows);
-    const std::vector<Between> triples = nearest_triples(plan_.domain, plan_.spec, observations_, rows, pairs);
+    const std::vector<Neighbours> pairs = nearest_pairs(plan_.domain, plan_.spec, observations_, rows, plan_.settings.threads);
+    const std::vector<Between> triples =
+        nearest_triples(plan_.domain, plan_.spec, observations_, rows, pairs, plan_.settings.threads);
     plan_.nugget_sd = nugget_sd(value, pairs, triples);
     if (!by_paper()) {
       if (plan_.nugget_sd > 0.0) {

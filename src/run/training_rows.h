@@ -21,7 +21,8 @@ struct TrainingRows {
 };
 
 // Weights are 1 / (sigma^2 + s^2) with s the median sigma, so that a few tiny ones do not outweigh all others; their mean is one.
+// threads 0: one per core.
 TrainingRows training_rows(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows,
-                           bool has_time);
+                           bool has_time, int threads = 0);
 
 }  // namespace drift
