@@ -105,7 +105,7 @@ double first_layer_ns(drift::Engine& engine, const BenchOptions& options, drift:
   spec.spatial.layers = 1;
   spec.temporal.layers = 0;
   spec.outputs = spec.bottleneck;
-  const drift::Ensemble ensemble = drift::draw_ensemble(spec, 1, options.members);
+  const drift::Ensemble ensemble = drift::draw_ensemble(spec, 1, options.members, options.threads);
   const RandomData data(spec, 8192);
   const std::size_t outputs = static_cast<std::size_t>(spec.outputs) * options.members;
   std::vector<float> members(data.rows * outputs);
@@ -194,7 +194,7 @@ void bench_predict(BenchOptions options) {
   const drift::NetworkSpec spec = bench_spec(options);
   const auto engine = make_engine(options);
   const RandomData data(spec, options.batch);
-  const drift::Ensemble ensemble = drift::draw_ensemble(spec, 1, options.members);
+  const drift::Ensemble ensemble = drift::draw_ensemble(spec, 1, options.members, options.threads);
   std::vector<float> mean(data.rows), variance(data.rows);
   const drift::PredictionViews views = {
       .mean = {mean.data(), data.rows, 1}, .variance = {variance.data(), data.rows, 1}, .members = {}};

@@ -81,7 +81,7 @@ Measurement measure_training(drift::Engine& engine, const MeasureOptions& option
   recipe.epochs = 1e6;  // never ends by itself
   const RandomData data(spec, observations);
   const drift::TrainingSet set = {.coordinates = data.coordinate_view(), .values = data.value_view()};
-  drift::Ensemble ensemble = drift::draw_ensemble(spec, 1, members);
+  drift::Ensemble ensemble = drift::draw_ensemble(spec, 1, members, options.threads);
   drift::TrainingState state;
   std::uint64_t until = 0;
   const auto rows_a_step = static_cast<double>(std::min(recipe.batch, observations) * members);

@@ -172,7 +172,7 @@ void add_fit(CLI::App& app) {
       "Stopped by ctrl-C or killed, the same command resumes from the last checkpoint.");
   verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
   auto flags = std::make_shared<RunOptions>(
-      *verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "tune", "output"});
+      *verb, std::vector<std::string>{"", "data", "domain", "split", "fit", "model", "train", "uncertainty", "tune", "output"});
   verb->add_flag("--fresh", options->fresh, "Begin anew, whatever a checkpoint holds")->group("Run");
   verb->add_flag("--plan", options->plan_only, "Say what would be done, and stop")->group("Run");
   verb->add_flag("--json", options->json, "Print the result as JSON")->group("Run");

@@ -90,7 +90,7 @@ void add_tune(CLI::App& app) {
   verb->add_option("--write-run", options->write_run, "Write a run file with the settings found")->type_name("");
   verb->add_option("--picture", options->picture, "Draw the search's progress (PNG or PDF)")->type_name("");
   auto flags = std::make_shared<RunOptions>(
-      *verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "tune", "output"});
+      *verb, std::vector<std::string>{"", "data", "domain", "split", "fit", "model", "train", "uncertainty", "tune", "output"});
   verb->add_flag("--json", options->json, "Print the study as JSON")->group("Run");
   verb->add_flag("--quiet", options->quiet, "Print errors only")->group("Run");
   verb->callback([options, flags] { run(*options, *flags); });

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace drift {
@@ -66,7 +67,13 @@ struct ConformalCalibration {
 };
 
 // sd > 0: of a new observation, that is sd_total. Throws UsageError for spreads that are not.
-ConformalCalibration fit_conformal(std::span<const double> y, std::span<const double> mean, std::span<const double> sd);
+//
+// groups [n], if any: the track or block of each observation, numbered from 0 without gaps. Observations of one track share their
+// errors; it is whole tracks that are exchangeable. With G of them, the factor is the least f with
+//   sum over groups of (share of the group's scores <= f) / (G + 1) >= level,
+// so that an observation of a new track lies inside with at least that probability (Dunn, Wasserman & Ramdas 2023).
+ConformalCalibration fit_conformal(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
+                                   std::span<const std::uint32_t> groups = {});
 
 // The factor of one level, between 0 and 1: the ceil((n + 1) level)-th smallest of |y - mean| / sd; infinity where that is beyond
 // n.

@@ -110,6 +110,9 @@ class Engine {
   // What the last trained matrix of a member is multiplied by, its scale included: f = inputs . matrix. [n, head_input_count]
   virtual void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates,
                            MatrixView<float> inputs) = 0;
+
+  // Threads of the host that work beside the engine should keep to: those it was made with; 0: one per core.
+  virtual int host_threads() const { return 0; }
 };
 
 // Inputs of the last trained matrix: the head's 2B, or the last layer's H features where there is no head, and a one for a bias.

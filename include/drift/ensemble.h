@@ -29,8 +29,8 @@ struct Ensemble {
   std::vector<Member> members;
 };
 
-// Draws `members` networks. Same spec, seed and count, same weights.
-Ensemble draw_ensemble(const NetworkSpec& spec, std::uint64_t seed, std::size_t members);
+// Draws `members` networks on `threads` threads (0: one per core). Same spec, seed and count, same weights.
+Ensemble draw_ensemble(const NetworkSpec& spec, std::uint64_t seed, std::size_t members, int threads = 0);
 
 // Free text that travels with a model: domain, settings, scores. Keys are the caller's.
 using Metadata = std::map<std::string, std::string>;

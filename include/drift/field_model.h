@@ -61,9 +61,13 @@ class NearData {
 std::vector<char> near_data(const Domain& domain, const DataCells& cells, std::span<const double> lon_deg,
                             std::span<const double> lat_deg, double distance);
 
-// A trained ensemble with all that turns its numbers into a field.
+class Process;  // src/process/process.h
+
+// A trained model: networks, a process, or both, with all that turns their numbers into a field.
 struct FieldModel {
-  Ensemble ensemble = {};
+  Ensemble ensemble = {};                       // no members: the process alone
+  std::shared_ptr<const Process> process = {};  // none: the networks alone
+  double process_weight = 0.0;                  // of the process in the mean; the networks have the rest
   Domain domain = {};
   FieldInfo info = {};
   DataCells cells = {};
@@ -71,7 +75,7 @@ struct FieldModel {
   std::string settings = {};                         // the run's, as TOML
   std::string scores = {};                           // of the held-out observations, as JSON; empty: none were held out
 
-  bool has_spread() const { return ensemble.members.size() > 1 || !last_layers.empty(); }
+  bool has_spread() const { return process || ensemble.members.size() > 1 || !last_layers.empty(); }
 };
 
 // A model file (drift/ensemble.h) whose metadata hold domain, info, cells, settings and scores. Loading throws Error, beginning

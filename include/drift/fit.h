@@ -12,6 +12,7 @@
 
 #include "drift/engine.h"
 #include "drift/field_model.h"
+#include "drift/folds.h"
 #include "drift/read_observations.h"
 #include "drift/run_settings.h"
 #include "drift/score.h"
@@ -26,6 +27,9 @@ struct FitPlan {
   Domain domain;  // fitted to the training observations
   SplitOptions split_options;
   Split split;
+  FitMethod method = FitMethod::blend;
+  Folds folds = {};          // of the training observations: networks leave one out each; none: all see all
+  bool out_of_fold = false;  // scores and calibration come from forecasts out of fold, and nothing is held out for good
   NetworkSpec spec;
   Recipe recipe;
   double nugget_sd = 0.0;  // noise of single observations, by how neighbours differ, in the values' unit
@@ -37,7 +41,11 @@ struct FitPlan {
 
 // Settles what the settings leave open. Throws Error on data that no field can be made of (too few, all alike), UsageError on
 // settings that do not fit the data.
-FitPlan plan_fit(const RunSettings& settings, const Reading& reading);
+enum class Judging {
+  automatic,  // out of fold, unless the settings hold observations out or the method cannot
+  held_out,   // on observations held out, which no method sees: comparisons
+};
+FitPlan plan_fit(const RunSettings& settings, const Reading& reading, Judging judging = Judging::automatic);
 
 // The engine that the settings ask for.
 std::unique_ptr<Engine> make_engine(const RunSettings& settings);
@@ -50,12 +58,19 @@ struct FitControl {
   std::function<void(const std::string&)> say = {};  // sentences worth reading on the way
 };
 
+// RMSE of each part on observations that it has not seen, in the values' unit; 0: there is no such part.
+struct PartWorth {
+  double network_rmse = 0.0, process_rmse = 0.0, blend_rmse = 0.0;
+  double process_weight = 0.0;
+};
+
 struct FitResult {
   bool finished = false;  // false: stopped; the checkpoint is saved, the model is not complete
   FieldModel model;
   std::optional<Scores> held_out;  // of sd_total against held-out observations, those that calibrated aside
   std::size_t calibrated_on = 0;   // held-out observations that settled noise and spread, and nothing else
   bool scores_calibrated = false;  // too few to halve: the observations scored also calibrated, and scores are optimistic
+  std::optional<PartWorth> worth;  // out of fold; none without a process
   std::uint64_t steps = 0;         // a member
   double train_s = 0.0;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -60,6 +61,9 @@ class Interpolator {
   // Whether sd_total holds the method's own estimate of the noise. Else it equals sd_epistemic, and the noise is still to be
   // estimated from observations held out.
   virtual bool knows_noise() const = 0;
+
+  // Standardised sd of an observation's error that the method knows better than held-out residuals can tell; none: it does not.
+  virtual std::optional<double> settled_noise() const { return std::nullopt; }
 
   // What the fit found, by name, in the domain's units: {"lengthscale", "240 km"}, {"noise sd", "0.011"}.
   virtual std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const = 0;

@@ -116,10 +116,26 @@ struct DomainSettings {
 
 struct SplitSettings {
   std::optional<SplitMethod> method;
-  double held_out = 0.1;               // share of the observations
+  std::optional<double> held_out;      // share of the observations
   std::vector<std::string> platforms;  // held out, where the method is platform
   std::optional<double> block;         // side of a block: km, or the unit of x and y; none: about as large as the gaps
   std::optional<double> block_days;    // length of a block, 0 for all times; none: about as long as the gaps, or 0 with a side
+};
+
+// What a model is made of.
+enum class FitMethod {
+  blend,    // networks and a process, weighted by their errors out of fold
+  network,  // the ensemble alone
+  process,  // kriging in a moving frame alone
+};
+constexpr auto enum_words(FitMethod) {
+  return std::to_array<EnumWord<FitMethod>>(
+      {{"blend", FitMethod::blend}, {"network", FitMethod::network}, {"process", FitMethod::process}});
+}
+
+struct FitSettings {
+  std::optional<FitMethod> method;  // none: blend, but network for the paper's recipe, one network, or another spread than theirs
+  std::size_t folds = 5;            // of whole tracks or blocks; each network leaves one out
 };
 
 struct ModelSettings {
@@ -181,6 +197,7 @@ struct RunSettings {
   DataSettings data;
   DomainSettings domain;
   SplitSettings split;
+  FitSettings fit;
   ModelSettings model;
   TrainSettings train;
   UncertaintySettings uncertainty;

@@ -19,9 +19,9 @@ namespace drift {
 // Networks trained with Recipe::dropout. A draw leaves out a share of the inputs of every bottleneck and of the head, the same
 // ones at all points, and scales the others by 1 / (1 - rate). Draws first_draw, first_draw + 1, ... of each member, a member's
 // draws side by side; which ones depends on (seed, member's index, draw) alone, so that many draws may be made a few at a time: a
-// draw takes the memory of a member.
+// draw takes the memory of a member. threads 0: one per core.
 Ensemble dropout_draws(const Ensemble& ensemble, double rate, std::size_t draws_a_member, std::uint64_t seed,
-                       std::size_t first_draw = 0);
+                       std::size_t first_draw = 0, int threads = 0);
 
 // Networks with variational weights: every entry of the bottlenecks and of the head is N(parameters, exp(log_sd)^2).
 
@@ -32,7 +32,8 @@ void make_variational(Ensemble& ensemble, double initial_sd = kInitialWeightSd);
 bool is_variational(const Ensemble& ensemble);
 
 // Members with certain weights, drawn from the above; order and seeds as of dropout_draws.
-Ensemble variational_draws(const Ensemble& ensemble, std::size_t draws_a_member, std::uint64_t seed, std::size_t first_draw = 0);
+Ensemble variational_draws(const Ensemble& ensemble, std::size_t draws_a_member, std::uint64_t seed, std::size_t first_draw = 0,
+                           int threads = 0);
 
 // The evidence lower bound on the log probability of the data, in nats, mean over the members; the larger the better. The
 // likelihood is exp(-weight loss / (2 sigma_y^2)), normalised, with sigma_y the recipe's noise_sd (or sqrt(beta N)).
@@ -57,8 +58,8 @@ struct LastLayerPosterior {
   std::vector<float> inverse_factor;  // [inputs, inputs] L^-1, a lower triangle with zeros above; A = L L^T
 };
 
-// One a member. Streams over the data; memory of inputs^2 doubles. noise_sd > 0: sigma_y. threads 0: all that there are; they do
-// not change the result. Throws UsageError for a noise_sd that cannot be.
+// One a member. Streams over the data; memory of inputs^2 doubles. noise_sd > 0: sigma_y. threads 0: the engine's (Engine::
+// host_threads); they do not change the result. Throws UsageError for a noise_sd that cannot be.
 std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& ensemble, const TrainingSet& data, double noise_sd,
                                                int threads = 0);
 

@@ -63,7 +63,7 @@ bool EnsembleInterpolator::fit(const InterpolatorData& data, const InterpolatorC
   require_memory(settings_.method, n, training_bytes(settings_.spec, recipe_, settings_.members, threads),
                  "lower members or width");
   engine_ = make_engine(control.backend, {.threads = threads, .precision = control.precision});
-  ensemble_ = draw_ensemble(settings_.spec, control.seed, settings_.members);
+  ensemble_ = draw_ensemble(settings_.spec, control.seed, settings_.members, threads);
   TrainingState state;
   TrainOptions options;
   options.control.stop = control.stop;

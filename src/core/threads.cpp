@@ -1,5 +1,6 @@
 #include "core/threads.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "core/aligned_vector.h"
+#include "drift/error.h"
 
 namespace drift {
 namespace {
@@ -100,6 +102,11 @@ int available_threads() {
   if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
   const unsigned hardware = std::thread::hardware_concurrency();
   return hardware == 0 ? 1 : static_cast<int>(hardware);
+}
+
+int threads_or_all(int wanted) {
+  if (wanted < 0) throw UsageError(fmt::format("threads is {}: give a number from 1, or 0 for one per core", wanted));
+  return wanted == 0 ? available_threads() : wanted;
 }
 
 void run_on_threads(int threads, const std::function<void(int thread)>& work) {

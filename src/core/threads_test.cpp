@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "drift/error.h"
+
 namespace drift {
 namespace {
 
@@ -72,6 +74,12 @@ TEST(RunOnThreads, WorksInAForkWhichHasNoneOfItsParentsThreads) {
 }
 
 TEST(AvailableThreads, IsAtLeastOne) { EXPECT_GE(available_threads(), 1); }
+
+TEST(ThreadsOrAll, AreThoseWantedOrOnePerCore) {
+  EXPECT_EQ(threads_or_all(3), 3);
+  EXPECT_EQ(threads_or_all(0), available_threads());
+  EXPECT_THROW(threads_or_all(-1), UsageError);
+}
 
 }  // namespace
 }  // namespace drift

@@ -9,8 +9,8 @@ namespace drift {
 // must have been checked.
 void check_observations(const NetworkSpec& spec, const TrainingSet& data);
 
-// Throws Error, naming the row and its length, for the first point to predict at that is no unit vector on the sphere (to one part
-// in a thousand). One pass over three numbers a row.
+// Throws Error, naming the row and its length, for the first point to predict at that is no unit vector on the sphere (to one
+// part in a thousand). One pass over three numbers a row.
 void check_points(const NetworkSpec& spec, MatrixView<const float> coordinates);
 
 }  // namespace drift

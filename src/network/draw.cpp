@@ -158,7 +158,7 @@ Member draw_member(const Plan& plan, std::uint64_t seed, std::uint32_t index) {
   return draw_member(plan, spectrum_if_needed(plan), seed, index);
 }
 
-Ensemble draw_ensemble(const NetworkSpec& spec, std::uint64_t seed, std::size_t members) {
+Ensemble draw_ensemble(const NetworkSpec& spec, std::uint64_t seed, std::size_t members, int threads) {
   const Plan plan = make_plan(spec);
   if (members < 1 || members > kMaxMembers) {
     throw UsageError(fmt::format("members is {} but must be between 1 and {}", members, kMaxMembers));
@@ -167,9 +167,9 @@ Ensemble draw_ensemble(const NetworkSpec& spec, std::uint64_t seed, std::size_t 
   Ensemble ensemble{spec, seed, {}};
   try {
     ensemble.members.resize(members);
-    const std::size_t threads = std::min(members, static_cast<std::size_t>(available_threads()));
-    run_on_threads(static_cast<int>(threads), [&](int thread) {
-      for (std::size_t i = static_cast<std::size_t>(thread); i < members; i += threads) {
+    const std::size_t used = std::min(members, static_cast<std::size_t>(threads_or_all(threads)));
+    run_on_threads(static_cast<int>(used), [&](int thread) {
+      for (std::size_t i = static_cast<std::size_t>(thread); i < members; i += used) {
         ensemble.members[i] = draw_member(plan, spectrum, seed, static_cast<std::uint32_t>(i));
       }
     });

@@ -18,7 +18,7 @@ namespace drift {
 namespace {
 
 constexpr const char* kFormat = "drift-model";
-constexpr std::uint64_t kFormatVersion = 4;  // the newest that is read
+constexpr std::uint64_t kFormatVersion = 5;  // the newest that is read
 
 // What a model is written as: the oldest version that has what it needs.
 std::uint64_t format_version_of(const NetworkSpec& spec, bool variational) {
@@ -105,6 +105,7 @@ void check_format(const SafetensorsFile& file) {
 std::vector<std::uint32_t> read_members(const SafetensorsFile& file) {
   std::vector<std::uint32_t> members;
   std::string_view rest = metadata_of(file, "members");
+  if (rest.empty()) return members;  // a process alone
   while (true) {
     const std::size_t comma = rest.find(',');
     const auto index = parse_whole<std::uint32_t>(rest.substr(0, comma));
@@ -212,9 +213,8 @@ Member read_member(const SafetensorsFile& file, const Plan& plan, std::size_t pl
 }  // namespace
 
 ModelParts model_parts(const Ensemble& ensemble, const Metadata& metadata) {
-  if (ensemble.members.empty()) throw UsageError("the ensemble cannot be saved: it has no members");
   const Plan plan = make_plan(ensemble.spec);
-  const bool variational = !ensemble.members.front().log_sd.empty();
+  const bool variational = !ensemble.members.empty() && !ensemble.members.front().log_sd.empty();
   ModelParts parts;
   std::vector<std::uint32_t> indices;
   for (std::size_t place = 0; place < ensemble.members.size(); ++place) {
@@ -263,6 +263,7 @@ Model read_model(const SafetensorsFile& file) {
 }
 
 void save_model(const std::filesystem::path& path, const Ensemble& ensemble, const Metadata& metadata) {
+  if (ensemble.members.empty()) throw UsageError("the ensemble cannot be saved: it has no members");
   const ModelParts parts = model_parts(ensemble, metadata);
   write_safetensors(path, parts.tensors, parts.metadata);
 }

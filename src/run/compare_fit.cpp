@@ -154,8 +154,8 @@ class OneFit {
 
  private:
   bool fit(Interpolator& method) {
-    const TrainingRows rows =
-        training_rows(plan_.fit.domain, reading_.observations, plan_.fit.split.training, plan_.info.has_time);
+    const TrainingRows rows = training_rows(plan_.fit.domain, reading_.observations, plan_.fit.split.training,
+                                            plan_.info.has_time, plan_.fit.settings.threads);
     const std::vector<float> noise = known_noise(plan_, reading_.observations);
     const InterpolatorData data = {.training = rows.view(),
                                    .space = space_of(plan_.fit.domain),
@@ -185,7 +185,10 @@ class OneFit {
     const auto forecaster = [&](std::span<const std::size_t> rows) {
       return forecast_of(fitted, plan_, reading_.observations, own_noise(method), info, rows);
     };
-    const Judgement judgement = judge(plan_.fit, reading_.observations, forecaster, info, own_noise(method));
+    const std::optional<double> settled = method.settled_noise();
+    if (settled) info.noise_sd = sd_from_engine(plan_.fit.domain, *settled);
+    const NoiseKnown known = own_noise(method) ? NoiseKnown::by_forecast : settled ? NoiseKnown::by_process : NoiseKnown::no;
+    const Judgement judgement = judge(plan_.fit, reading_.observations, plan_.fit.split.held_out, forecaster, info, known);
     add_scores(*judgement.held_out, result_.measures);
     result_.measures["noise_sd"] = info.noise_sd;
     result_.measures["spread_scale"] = info.spread_scale;

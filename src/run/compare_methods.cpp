@@ -7,16 +7,12 @@
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
 #include "run/drift_interpolator.h"
-#include "run/residual_interpolator.h"
 
 namespace drift {
 
 const std::vector<MethodInfo>& compare_methods() {
   static const std::vector<MethodInfo> infos = [] {
-    const auto has_nearest =
-        std::any_of(method_infos().begin(), method_infos().end(), [](const MethodInfo& method) { return method.name == "nngp"; });
     std::vector<MethodInfo> all = {drift_method_info()};
-    if (has_nearest) all.push_back(residual_method_info());
     all.insert(all.end(), method_infos().begin(), method_infos().end());
     return all;
   }();
@@ -32,7 +28,6 @@ std::unique_ptr<Interpolator> make_compared_method(const std::string& text, cons
     if (method.name != name) continue;
     const std::string rest = colon < text.size() ? text.substr(colon + 1) : "";
     if (name == "drift") return std::make_unique<DriftInterpolator>(MethodSettings(method, rest), plan, reading);
-    if (name == "drift+nngp") return std::make_unique<ResidualInterpolator>(MethodSettings(method, rest), plan, reading);
     return make_interpolator(text, plan.domain);
   }
   const std::vector<std::string_view> known(names.begin(), names.end());

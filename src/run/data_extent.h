@@ -7,8 +7,8 @@
 
 namespace drift {
 
-// Smallest box around the observations of `rows` (none: all): x0, y0, x1, y1 on an xy domain, else degrees, with longitudes by the
-// widest empty gap between them, outwards to a tenth of a degree, and west > east across the date line.
+// Smallest box around the observations of `rows` (none: all): x0, y0, x1, y1 on an xy domain, else degrees, with longitudes by
+// the widest empty gap between them, outwards to a tenth of a degree, and west > east across the date line.
 std::array<double, 4> extent_of(const Domain& domain, const Observations& observations, const Rows& rows = {});
 
 }  // namespace drift

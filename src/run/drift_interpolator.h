@@ -12,9 +12,9 @@
 
 namespace drift {
 
-// drift's own networks behind the interface of their rivals: what fit() trains, from the same plan, draws and training.
-// The settings' members, epochs and uncertainty come before the plan's. With trials, a search for lengthscales and amplitude on
-// the training observations comes first. The spread is the networks' own; noise and its scale are settled outside.
+// drift's own models behind the interface of their rivals: what fit() makes, from the same plan, draws and training.
+// The settings' parts, members, epochs and uncertainty come before the plan's. With trials, a search for lengthscales and
+// amplitude on the training observations comes first. The spread is the networks' own; noise and its scale are settled outside.
 MethodInfo drift_method_info();
 
 class DriftInterpolator : public Interpolator {
@@ -23,7 +23,8 @@ class DriftInterpolator : public Interpolator {
 
   bool fit(const InterpolatorData& data, const InterpolatorControl& control) override;
   void predict(MatrixView<const float> points, const PointForecast& out) const override;
-  bool knows_noise() const override { return false; }
+  bool knows_noise() const override { return process_ != nullptr; }
+  std::optional<double> settled_noise() const override;
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override;
 
  private:
@@ -35,6 +36,8 @@ class DriftInterpolator : public Interpolator {
   std::unique_ptr<Engine> engine_;
   Ensemble ensemble_;
   std::vector<LastLayerPosterior> last_layers_;
+  std::shared_ptr<const Process> process_;
+  PartWorth worth_;
 };
 
 }  // namespace drift

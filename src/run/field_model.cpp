@@ -8,6 +8,7 @@
 #include "core/json_fields.h"
 #include "drift/error.h"
 #include "run/base64.h"
+#include "run/process_file.h"
 
 namespace drift {
 namespace {
@@ -86,10 +87,16 @@ void save_field_model(const std::filesystem::path& path, const FieldModel& model
   const Metadata metadata = {{kDomainKey, to_json(model.domain)},   {kInfoKey, write_json(model.info).dump()},
                              {kCellsKey, write_json(cells).dump()}, {kBitsKey, to_base64(model.cells.bits)},
                              {kSettingsKey, model.settings},        {kScoresKey, model.scores}};
-  if (model.last_layers.empty())
-    save_model(path, model.ensemble, metadata);
-  else
+  if (!model.last_layers.empty()) {
     save_model_with_last_layers(path, model.ensemble, model.last_layers, metadata);
+  } else if (model.process) {
+    ModelParts parts = model_parts(model.ensemble, metadata);
+    const ProcessTensors tensors(*model.process, model.process_weight);
+    tensors.add_to(parts);
+    write_safetensors(path, parts.tensors, parts.metadata);
+  } else {
+    save_model(path, model.ensemble, metadata);
+  }
 }
 
 FieldModel load_field_model(const std::filesystem::path& path) {
@@ -123,7 +130,12 @@ FieldModel load_field_model(const std::filesystem::path& path) {
     throw Error(fmt::format("{}: is corrupt: its domain gives {} coordinates but its networks take {}", path.string(),
                             coordinates, model.ensemble.spec.coordinates()));
   }
-  model.last_layers = load_last_layers(path, model.ensemble);
+  if (!model.ensemble.members.empty()) model.last_layers = load_last_layers(path, model.ensemble);
+  const SafetensorsFile file(path);
+  StoredProcess process = read_process(file, space_of(model.domain), model.info.has_time, static_cast<std::size_t>(coordinates));
+  model.process = std::move(process.process);
+  model.process_weight = process.weight;
+  if (!model.process && model.ensemble.members.empty()) file.fail("is corrupt: it holds neither networks nor a process");
   return model;
 }
 

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "drift/error.h"
+#include "run/blend.h"
 #include "run/judge.h"
 #include "run/networks.h"
 #include "run/run_identity.h"
@@ -63,33 +64,56 @@ std::unique_ptr<Engine> make_engine(const RunSettings& settings) {
   return make_engine(settings.backend, {.threads = settings.threads, .precision = settings.precision});
 }
 
-FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& control) {
-  const std::unique_ptr<Engine> engine = make_engine(plan.settings);
-  Ensemble ensemble;
+namespace {
+
+// Trains the networks from where the checkpoint left off. False: stopped.
+bool train_networks(Engine& engine, const FitPlan& plan, const TrainingRows& rows, const FitControl& control,
+                    Ensemble& ensemble) {
   TrainingState state;
   take_up(plan, control, ensemble, state);
   if (ensemble.members.empty()) ensemble = draw_networks(plan);
-
-  FitResult result;
-  result.steps = total_steps(plan.recipe, plan.split.training.size());
-  const TrainingRows rows = training_rows(plan.domain, reading.observations, plan.split.training, plan.spec.temporal.layers > 0);
   TrainOptions options;
   options.control = {.progress = control.progress, .stop = control.stop};
   options.checkpoint = control.checkpoint;
   options.checkpoint_every_s = plan.settings.train.checkpoint_every_s;
   options.metadata = {{kFingerprintKey, plan.fingerprint}, {kSettingsKey, to_toml(plan.settings)}};
+  return train(engine, ensemble, state, rows.view(), plan.recipe, options);
+}
+
+}  // namespace
+
+FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& control) {
+  const std::unique_ptr<Engine> engine = make_engine(plan.settings);
+  const Observations& observations = reading.observations;
+  FitResult result;
+  FieldModel& model = result.model;
+  result.steps = plan.method == FitMethod::process ? 0 : total_steps(plan.recipe, plan.split.training.size());
+  TrainingRows rows =
+      training_rows(plan.domain, observations, plan.split.training, plan.spec.temporal.layers > 0, plan.settings.threads);
+  rows.folds = plan.folds;
   const double begun = seconds_now();
-  result.finished = train(*engine, ensemble, state, rows.view(), plan.recipe, options);
+  model.ensemble.spec = plan.spec;
+  if (plan.method != FitMethod::process && !train_networks(*engine, plan, rows, control, model.ensemble)) return result;
+  if (plan.method != FitMethod::network) {
+    model.process = fit_process_part(plan, observations, rows, control);
+    if (!model.process) return result;
+    for (const std::string& finding : describe(*model.process, plan.domain)) say(control, finding);
+  }
+  result.finished = true;
   result.train_s = seconds_now() - begun;
-  if (!result.finished) return result;
-  state = {};
-  result.model.ensemble = std::move(ensemble);
-  result.model.domain = plan.domain;
-  result.model.info = describe_field(plan, reading);
-  result.model.cells = data_cells(plan.domain, reading.observations, std::span<const std::size_t>(plan.split.training));
-  result.model.settings = to_toml(plan.settings);
-  result.model.last_layers = add_uncertainty(*engine, plan, rows.view(), result.model.ensemble);
-  judge(*engine, plan, reading, result);
+  model.domain = plan.domain;
+  model.info = describe_field(plan, reading);
+  model.cells = data_cells(plan.domain, observations, std::span<const std::size_t>(plan.split.training));
+  model.settings = to_toml(plan.settings);
+  if (plan.method == FitMethod::network) {
+    model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble);
+    judge(*engine, plan, reading, result);
+    return result;
+  }
+  const OutOfFold out = forecast_out_of_fold(*engine, plan, observations, rows, model.ensemble, *model.process);
+  model.process_weight = blend_weight(out, model.ensemble.members.size());
+  result.worth = part_worth(out, model.process_weight, plan.domain);
+  judge(*engine, plan, reading, result, &out);
   return result;
 }
 

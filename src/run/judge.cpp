@@ -6,8 +6,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/groups.h"
 #include "drift/calibration.h"
 #include "drift/error.h"
+#include "process/process.h"
+#include "run/blend.h"
 #include "run/neighbours.h"
 
 namespace drift {
@@ -46,8 +49,8 @@ std::vector<std::size_t> some_training_rows(const Split& split) {
 
 // Held-out rows in two halves of whole tracks or blocks: .training calibrates, .held_out scores. Too few for that: all do both,
 // and the scores are optimistic by three numbers fitted.
-Split halves(const FitPlan& plan, const Observations& observations) {
-  const std::span<const std::size_t> rows = plan.split.held_out;
+Split halves(const FitPlan& plan, const Observations& observations, const std::vector<std::size_t>& judged) {
+  const std::span<const std::size_t> rows = judged;
   SplitOptions options = split_within(plan.split_options, observations, rows);
   options.held_out = 0.5;
   options.seed += 1;
@@ -55,7 +58,7 @@ Split halves(const FitPlan& plan, const Observations& observations) {
   if (rows.size() >= 2 * kEnoughToCalibrate && count_groups(observations, options, rows) > 1) {
     split = split_observations(observations, options, rows);
   }
-  if (split.training.size() < kEnoughToCalibrate || split.held_out.empty()) return {plan.split.held_out, plan.split.held_out};
+  if (split.training.size() < kEnoughToCalibrate || split.held_out.empty()) return {judged, judged};
   return split;
 }
 
@@ -92,7 +95,8 @@ void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bo
     scale = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic,
                              sigmas ? std::span<const double>(forecast.noise_sd) : std::span<const double>(&noise, 1));
   } else if (scaling) {
-    fit_spread_and_noise(plan, nearest_pairs(plan.domain, plan.spec, observations, rows), forecast, scale, noise);
+    fit_spread_and_noise(plan, nearest_pairs(plan.domain, plan.spec, observations, rows, plan.settings.threads), forecast, scale,
+                         noise);
   }
   if (sigmas) {
     noise = std::sqrt(std::inner_product(forecast.noise_sd.begin(), forecast.noise_sd.end(), forecast.noise_sd.begin(), 0.0) /
@@ -105,8 +109,14 @@ void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bo
   info.spread_scale = scale;
 }
 
-void calibrate_intervals(const Domain& domain, FieldInfo& info, const Forecast& forecast) {
-  const ConformalCalibration fitted = fit_conformal(forecast.y, forecast.mean, total_sds(domain, forecast));
+// By whole tracks, or blocks, where there are any: rows of one share their errors.
+void calibrate_intervals(const FitPlan& plan, const Observations& observations, std::span<const std::size_t> rows,
+                         FieldInfo& info, const Forecast& forecast) {
+  const SplitOptions options = split_within(plan.split_options, observations, rows);
+  const Groups groups = find_groups(
+      observations,
+      {.method = options.method, .block = options.block, .block_days = options.block_days, .on_plane = options.on_plane}, rows);
+  const ConformalCalibration fitted = fit_conformal(forecast.y, forecast.mean, total_sds(plan.domain, forecast), groups.of);
   for (std::size_t i = 0; i < fitted.factors.size(); ++i) {
     info.conformal.at(i) = std::isfinite(fitted.factors.at(i)) ? fitted.factors.at(i) : -1.0;
   }
@@ -175,18 +185,20 @@ double estimate_noise(const Forecast& forecast, double spread_scale) {
 
 Scores score(const FieldModel& model, const Forecast& forecast) { return score_with(model.domain, model.info, forecast); }
 
-Judgement judge(const FitPlan& plan, const Observations& observations, const Forecaster& forecaster, FieldInfo& info,
-                bool own_noise) {
+Judgement judge(const FitPlan& plan, const Observations& observations, const std::vector<std::size_t>& judged,
+                const Forecaster& forecaster, FieldInfo& info, NoiseKnown known) {
   UncertaintySettings steps = plan.settings.uncertainty;
-  const bool held_out = !plan.split.held_out.empty();
+  const bool held_out = !judged.empty();
+  if (known == NoiseKnown::by_process && !steps.noise_sd && steps.noise == NoiseSource::estimate) steps.noise_sd = info.noise_sd;
+  const bool own_noise = known == NoiseKnown::by_forecast;
   if (!held_out) steps.calibrate = CalibrationMethod::none;  // residuals of what was trained on say nothing of the spread
   const bool sigmas =
       steps.noise == NoiseSource::sigma || (own_noise && steps.calibrate == CalibrationMethod::none && !steps.noise_sd);
-  const Split parts = held_out ? halves(plan, observations) : Split{some_training_rows(plan.split), {}};
+  const Split parts = held_out ? halves(plan, observations, judged) : Split{some_training_rows(plan.split), {}};
   Forecast calibration = forecaster(parts.training);
   calibrate_spread(plan, steps, sigmas, observations, parts.training, info, calibration);
   if (steps.calibrate == CalibrationMethod::conformal && !calibration.sd_epistemic.empty())
-    calibrate_intervals(plan.domain, info, calibration);
+    calibrate_intervals(plan, observations, parts.training, info, calibration);
   if (!held_out) return {};
   const bool both = parts.training == parts.held_out;
   return {.calibrated_on = both ? 0 : parts.training.size(),
@@ -194,12 +206,18 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const For
           .held_out = score_with(plan.domain, info, forecaster(parts.held_out))};
 }
 
-void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result) {
+void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result, const OutOfFold* out) {
   const bool sigmas = plan.settings.uncertainty.noise == NoiseSource::sigma;
+  FieldModel& model = result.model;
+  const NoiseKnown known = model.process ? NoiseKnown::by_process : NoiseKnown::no;
+  if (model.process) model.info.noise_sd = sd_from_engine(plan.domain, std::sqrt(model.process->observation_variance()));
   const auto forecaster = [&](std::span<const std::size_t> rows) {
-    return forecast(engine, result.model, reading.observations, rows, sigmas);
+    if (!plan.out_of_fold) return forecast(engine, model, reading.observations, rows, sigmas);
+    return forecast_of(*out, model.process_weight, plan.domain, reading.observations, rows, model.info.noise_sd,
+                       model.info.spread_scale, sigmas);
   };
-  const Judgement judgement = judge(plan, reading.observations, forecaster, result.model.info);
+  const std::vector<std::size_t>& judged = plan.out_of_fold ? out->rows : plan.split.held_out;
+  const Judgement judgement = judge(plan, reading.observations, judged, forecaster, model.info, known);
   if (!judgement.held_out) return;
   result.calibrated_on = judgement.calibrated_on;
   result.scores_calibrated = judgement.scores_calibrated;

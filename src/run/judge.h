@@ -30,7 +30,9 @@ Scores score(const FieldModel& model, const Forecast& forecast);
 
 // Settles noise, spread_scale and conformal factors of the model, and scores it on what is left. Held-out observations are halved
 // (by whole groups, as the split was made): one half calibrates, the other scores, so that the scores are those of fresh data.
-void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result);
+// `out`: where the plan judges out of fold.
+struct OutOfFold;
+void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result, const OutOfFold* out = nullptr);
 
 // The same for any method. Forecasts are made with the noise and the spread_scale that info has at that moment.
 struct Judgement {
@@ -39,8 +41,13 @@ struct Judgement {
   std::optional<Scores> held_out;  // none: nothing was held out
 };
 using Forecaster = std::function<Forecast(std::span<const std::size_t> rows)>;
-// own_noise: forecasts bring each observation's noise, and it stays where nothing is to be calibrated.
-Judgement judge(const FitPlan& plan, const Observations& observations, const Forecaster& forecaster, FieldInfo& info,
-                bool own_noise = false);
+enum class NoiseKnown {
+  no,           // estimated with the spread's scale
+  by_process,   // info.noise_sd is what the process's likelihood found, and stays
+  by_forecast,  // forecasts bring each observation's noise, and it stays where nothing is to be calibrated
+};
+// `judged`: the observations to calibrate and score on; none: noise is estimated from residuals of training.
+Judgement judge(const FitPlan& plan, const Observations& observations, const std::vector<std::size_t>& judged,
+                const Forecaster& forecaster, FieldInfo& info, NoiseKnown known = NoiseKnown::no);
 
 }  // namespace drift

@@ -14,9 +14,9 @@ constexpr std::size_t kMostOfOneTrack = 512;
 
 // [columns, rows]
 Eigen::MatrixXd scaled_points(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
-                              std::span<const std::size_t> rows) {
+                              std::span<const std::size_t> rows, int threads) {
   const bool time = spec.temporal.layers > 0;
-  const TrainingRows engine = training_rows(domain, observations, rows, time);
+  const TrainingRows engine = training_rows(domain, observations, rows, time, threads);
   Eigen::MatrixXd points(static_cast<Eigen::Index>(engine.columns), static_cast<Eigen::Index>(rows.size()));
   for (std::size_t i = 0; i < engine.coordinates.size(); ++i) {
     const bool is_time = time && i % engine.columns + 1 == engine.columns;
@@ -28,8 +28,8 @@ Eigen::MatrixXd scaled_points(const Domain& domain, const NetworkSpec& spec, con
 }  // namespace
 
 std::vector<Neighbours> nearest_pairs(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
-                                      std::span<const std::size_t> rows) {
-  const gp::NeighbourTree tree(scaled_points(domain, spec, observations, rows));
+                                      std::span<const std::size_t> rows, int threads) {
+  const gp::NeighbourTree tree(scaled_points(domain, spec, observations, rows, threads));
   std::vector<Neighbours> pairs;
   std::vector<Eigen::Index> found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -44,9 +44,9 @@ std::vector<Neighbours> nearest_pairs(const Domain& domain, const NetworkSpec& s
 }
 
 std::vector<Between> nearest_triples(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
-                                     std::span<const std::size_t> rows, std::span<const Neighbours> pairs) {
+                                     std::span<const std::size_t> rows, std::span<const Neighbours> pairs, int threads) {
   constexpr double kOff = 0.3;  // of the distance between the two, that the middle may lie from half way
-  const Eigen::MatrixXd points = scaled_points(domain, spec, observations, rows);
+  const Eigen::MatrixXd points = scaled_points(domain, spec, observations, rows, threads);
   const auto point = [&](std::size_t i) { return points.col(static_cast<Eigen::Index>(i)); };
   std::vector<Between> triples;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -61,8 +61,9 @@ std::vector<Between> nearest_triples(const Domain& domain, const NetworkSpec& sp
   return triples;
 }
 
-double gap_between_tracks(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows) {
-  const TrainingRows engine = training_rows(domain, observations, rows, false);
+double gap_between_tracks(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows,
+                          int threads) {
+  const TrainingRows engine = training_rows(domain, observations, rows, false, threads);
   const gp::NeighbourTree tree(Eigen::Map<const Eigen::MatrixXf>(engine.coordinates.data(),
                                                                  static_cast<Eigen::Index>(engine.columns),
                                                                  static_cast<Eigen::Index>(rows.size()))

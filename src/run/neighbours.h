@@ -11,16 +11,18 @@
 
 namespace drift {
 
-// Rows with the nearest others among them, in units of the network's lengthscales. Indices are those into `rows`.
+// Rows with the nearest others among them, in units of the network's lengthscales. Indices are those into `rows`. threads 0,
+// here and below: one per core.
 std::vector<Neighbours> nearest_pairs(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
-                                      std::span<const std::size_t> rows);
+                                      std::span<const std::size_t> rows, int threads = 0);
 
 // Of these, rows that lie between two of their nearest.
 std::vector<Between> nearest_triples(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
-                                     std::span<const std::size_t> rows, std::span<const Neighbours> pairs);
+                                     std::span<const std::size_t> rows, std::span<const Neighbours> pairs, int threads = 0);
 
 // Mean distance in space from an observation to the nearest one of another track (without tracks: to the nearest other one), in
 // the engine's units.
-double gap_between_tracks(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows);
+double gap_between_tracks(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows,
+                          int threads = 0);
 
 }  // namespace drift

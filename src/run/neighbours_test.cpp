@@ -87,7 +87,7 @@ FieldInfo judged(double said, double noise) {
     return out;
   };
   FieldInfo info;
-  judge(plan, o, forecaster, info);
+  judge(plan, o, plan.split.held_out, forecaster, info);
   return info;
 }
 

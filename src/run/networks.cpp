@@ -8,7 +8,7 @@
 namespace drift {
 
 Ensemble draw_networks(const FitPlan& plan) {
-  Ensemble ensemble = draw_ensemble(plan.spec, plan.settings.seed, plan.members);
+  Ensemble ensemble = draw_ensemble(plan.spec, plan.settings.seed, plan.members, plan.settings.threads);
   if (plan.settings.uncertainty.method == UncertaintyMethod::variational) make_variational(ensemble);
   return ensemble;
 }
@@ -17,12 +17,14 @@ std::vector<LastLayerPosterior> add_uncertainty(Engine& engine, const FitPlan& p
                                                 Ensemble& ensemble) {
   const UncertaintySettings& wanted = plan.settings.uncertainty;
   const std::uint64_t seed = plan.settings.seed;
-  if (wanted.method == UncertaintyMethod::dropout) ensemble = dropout_draws(ensemble, wanted.dropout, wanted.draws, seed);
-  if (wanted.method == UncertaintyMethod::variational) ensemble = variational_draws(ensemble, wanted.draws, seed);
+  const int threads = plan.settings.threads;
+  if (wanted.method == UncertaintyMethod::dropout)
+    ensemble = dropout_draws(ensemble, wanted.dropout, wanted.draws, seed, 0, threads);
+  if (wanted.method == UncertaintyMethod::variational) ensemble = variational_draws(ensemble, wanted.draws, seed, 0, threads);
   if (wanted.method != UncertaintyMethod::last_layer) return {};
   // Noise in the engine's units: what the recipe assumed.
   const double noise = std::max(plan.recipe.noise_sd, 1e-4);
-  return fit_last_layer(engine, ensemble, rows, noise, plan.settings.threads);
+  return fit_last_layer(engine, ensemble, rows, noise, threads);
 }
 
 FieldInfo describe_field(const FitPlan& plan, const Reading& reading) {

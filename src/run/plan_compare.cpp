@@ -20,7 +20,8 @@ namespace {
 
 // One of each family that suits observations along tracks: random-feature networks, kriging, a global and a local sparse
 // Gaussian process, a coordinate network. The rest are of the same families, or slower.
-constexpr std::array<const char*, 5> kUsual = {"drift", "nngp", "experts", "svgp", "ffn"};
+constexpr std::array<const char*, 7> kUsual = {"drift", "drift:parts=network", "drift:parts=process", "nngp", "experts", "svgp",
+                                               "ffn"};
 
 std::vector<std::string> method_texts(const std::vector<std::string>& wanted) {
   std::vector<std::string> texts;
@@ -91,7 +92,7 @@ void settle_map(ComparePlan& plan) {
 ComparePlan plan_compare(const RunSettings& settings, const Reading& reading, const MethodMaker& make) {
   ComparePlan plan;
   plan.make = make;
-  plan.fit = plan_fit(settings, reading);
+  plan.fit = plan_fit(settings, reading, Judging::held_out);
   if (plan.fit.split.held_out.empty()) {
     throw UsageError("compare needs observations that no method has seen; hold some out (--held-out 0.1, --split auto)");
   }

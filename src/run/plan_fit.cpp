@@ -23,6 +23,10 @@ constexpr std::size_t kFewest = 100;  // observations of which a field may be ma
 constexpr std::size_t kMembers = 10;  // the spread of ten needs no correction, that of five does (docs/design.md)
 constexpr double kWork = 24e6;        // member-observations that a fit sees: 6 to 10 minutes on two cores
 constexpr double kMostEpochs = 60.0;
+constexpr double kHeldOut = 0.1;    // share of the observations, where they are
+constexpr double kBlendWork = 4e6;  // member-observations beside a process: a quarter of the training predicts as well
+constexpr double kBlendMostEpochs = 8.0;
+constexpr double kBlendSteps = 1000.0;
 constexpr double kSteps = 3000.0;   // as many as small data need to be learnt
 constexpr double kMostNoise = 0.7;  // of the values' sd: beyond, hardly anything would be learnt
 
@@ -65,14 +69,19 @@ class Planner {
     plan_ = plan;
     plan_.settings = settings;
     plan_.choices.clear();
+    const bool out_of_fold = plan_.out_of_fold;
+    choose_method(Judging::held_out);
+    plan_.out_of_fold = out_of_fold;
     choose_network(plan.spec.temporal.layers > 0, plan.spec.spatial.lengthscales[0]);
     choose_training(training, plan.recipe.noise_sd);
     return std::move(plan_);
   }
 
-  FitPlan plan() && {
+  FitPlan plan(Judging judging) && {
     check_values(observations_);
+    choose_method(judging);
     choose_split();
+    choose_folds();
     choose_domain();
     choose_network(time_varies(), usual_lengthscale());
     choose_training(plan_.split.training.size(), noise_of_observations());
@@ -87,10 +96,54 @@ class Planner {
     plan_.choices.push_back(fmt::format(text, std::forward<Args>(args)...));
   }
 
+  void choose_method(Judging judging) {
+    const RunSettings& wanted = plan_.settings;
+    const bool other_spread = wanted.uncertainty.method != UncertaintyMethod::ensemble;
+    const bool alone = by_paper() || other_spread || wanted.model.members == 1u || wanted.train.loss != LossKind::squared;
+    plan_.method = wanted.fit.method.value_or(alone ? FitMethod::network : FitMethod::blend);
+    if (plan_.method == FitMethod::blend && (other_spread || wanted.model.members == 1u)) {
+      throw UsageError(other_spread
+                           ? "[fit] method: a blend takes its spread from the process and the networks' folds; leave "
+                             "--uncertainty out, or use --method network"
+                           : "[fit] method: a blend needs at least two networks; raise --members, or use --method process");
+    }
+    const SplitSettings& split = wanted.split;
+    plan_.out_of_fold = judging == Judging::automatic && plan_.method != FitMethod::network && !split.method && !split.held_out &&
+                        split.platforms.empty();
+  }
+
+  // Each network leaves a fold out, so that forecasts of its rows are honest and the networks differ where data are few.
+  void choose_folds() {
+    const RunSettings& wanted = plan_.settings;
+    if (by_paper() || wanted.uncertainty.method != UncertaintyMethod::ensemble || wanted.model.members == 1u) return;
+    const std::span<const std::size_t> rows = plan_.split.training;
+    const std::string unit = report_.plane_unit.empty() ? "units" : report_.plane_unit;
+    const bool grouped_already =
+        plan_.split_options.method == SplitMethod::track || plan_.split_options.method == SplitMethod::block;
+    SplitOptions options = plan_.split_options;
+    if (!grouped_already) {
+      const GroupingChoice choice = choose_grouping(observations_, report_.on_plane, unit);
+      options.method = choice.method, options.block = choice.block, options.block_days = choice.block_days;
+    }
+    if (plan_.out_of_fold) plan_.split_options = options;  // halves of what is judged are made like the folds
+    if (count_groups(observations_, options, rows) < 2) options.method = SplitMethod::random;
+    const std::size_t most = plan_.method == FitMethod::process ? wanted.fit.folds : wanted.model.members.value_or(kMembers);
+    plan_.folds = make_folds(observations_,
+                             {.method = options.method,
+                              .count = static_cast<int>(std::min(wanted.fit.folds, most)),
+                              .seed = wanted.seed,
+                              .block = options.block,
+                              .block_days = options.block_days,
+                              .on_plane = report_.on_plane},
+                             rows);
+    note("Folds: {} {}; each network leaves one out{}.", plan_.folds.count, split_words(options),
+         plan_.out_of_fold ? ", and forecasts of it calibrate and score: nothing is held out for good" : "");
+  }
+
   // None: the settings leave it open.
   std::optional<SplitMethod> wanted_split() const {
     const SplitSettings& wanted = plan_.settings.split;
-    if (wanted.held_out == 0.0 && wanted.platforms.empty()) return SplitMethod::none;
+    if (plan_.out_of_fold || (wanted.held_out == 0.0 && wanted.platforms.empty())) return SplitMethod::none;
     return wanted.method;
   }
 
@@ -129,8 +182,10 @@ class Planner {
 
   void choose_split() {
     const SplitSettings& wanted = plan_.settings.split;
-    SplitOptions options = {
-        .held_out = wanted.held_out, .seed = plan_.settings.seed, .platforms = wanted.platforms, .on_plane = report_.on_plane};
+    SplitOptions options = {.held_out = wanted.held_out.value_or(kHeldOut),
+                            .seed = plan_.settings.seed,
+                            .platforms = wanted.platforms,
+                            .on_plane = report_.on_plane};
     const std::string reason = choose_groups(options);
     plan_.split_options = options;
     plan_.split = split_observations(observations_, options);
@@ -197,7 +252,7 @@ class Planner {
   double usual_lengthscale() const {
     if (by_paper()) return 1.0;
     if (plan_.settings.model.lengthscale) return 0.0;  // it is not asked for
-    const double gap = gap_between_tracks(plan_.domain, observations_, plan_.split.training);
+    const double gap = gap_between_tracks(plan_.domain, observations_, plan_.split.training, plan_.settings.threads);
     const bool sphere = plan_.domain.kind == DomainKind::sphere;
     return sphere ? std::clamp(22.0 * gap, 0.05, 0.45) : std::clamp(22.0 * gap, 0.1, 0.4);
   }
@@ -256,8 +311,9 @@ class Planner {
     const std::vector<std::size_t> rows = some_runs(plan_.split.training);
     std::vector<double> value;
     for (const std::size_t row : rows) value.push_back(observations_.value[row]);
-    const std::vector<Neighbours> pairs = nearest_pairs(plan_.domain, plan_.spec, observations_, rows);
-    const std::vector<Between> triples = nearest_triples(plan_.domain, plan_.spec, observations_, rows, pairs);
+    const std::vector<Neighbours> pairs = nearest_pairs(plan_.domain, plan_.spec, observations_, rows, plan_.settings.threads);
+    const std::vector<Between> triples =
+        nearest_triples(plan_.domain, plan_.spec, observations_, rows, pairs, plan_.settings.threads);
     plan_.nugget_sd = nugget_sd(value, pairs, triples);
     if (!by_paper()) {
       if (plan_.nugget_sd > 0.0) {
@@ -284,9 +340,11 @@ class Planner {
     const auto n = static_cast<double>(training);
     Recipe recipe = by_paper() ? paper_recipe() : default_recipe();
     if (!by_paper()) {
-      recipe.epochs = wanted.epochs.value_or(std::clamp(std::round(kWork / (kMembers * n)), 1.0, kMostEpochs));
+      const bool blend = plan_.method == FitMethod::blend;
+      recipe.epochs = wanted.epochs.value_or(
+          std::clamp(std::round((blend ? kBlendWork : kWork) / (kMembers * n)), 1.0, blend ? kBlendMostEpochs : kMostEpochs));
       // A power of two that leaves enough steps.
-      const double batch = std::exp2(std::floor(std::log2(std::max(1.0, recipe.epochs * n / kSteps))));
+      const double batch = std::exp2(std::floor(std::log2(std::max(1.0, recipe.epochs * n / (blend ? kBlendSteps : kSteps)))));
       recipe.batch = static_cast<std::size_t>(std::clamp(batch, 64.0, 1024.0));
     }
     if (wanted.epochs) recipe.epochs = *wanted.epochs;
@@ -364,9 +422,9 @@ class Planner {
 
 }  // namespace
 
-FitPlan plan_fit(const RunSettings& settings, const Reading& reading) {
+FitPlan plan_fit(const RunSettings& settings, const Reading& reading, Judging judging) {
   check(settings);
-  return Planner(settings, reading).plan();
+  return Planner(settings, reading).plan(judging);
 }
 
 FitPlan replan(const FitPlan& plan, const RunSettings& settings, std::size_t training) {

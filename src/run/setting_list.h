@@ -96,6 +96,11 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   visit("split", "block_days", s.split.block_days,
         between("--block-days", "Length of a block to hold out, days; 0: all times", 0.0, 1e9));
 
+  visit("fit", "method", s.fit.method,
+        any("--method", "Parts of the model: networks and a local process, or one of them").bearing(kNetworks));
+  visit("fit", "folds", s.fit.folds,
+        between("--folds", "Folds of whole tracks or blocks; each network leaves one out", 2, 255).bearing(kNetworks));
+
   const auto model = [&](const char* key, auto& field, const SettingRule& rule) {
     visit("model", key, field, rule.bearing(kNetworks));
   };

@@ -31,21 +31,23 @@ std::vector<float> weights_of(const Observations& observations, std::span<const 
 TrainingSet TrainingRows::view() const {
   return {.coordinates = MatrixView<const float>(coordinates.data(), values.size(), columns),
           .values = MatrixView<const float>(values.data(), values.size(), 1),
-          .weights = weights};
+          .weights = weights,
+          .folds = folds.of,
+          .fold_count = folds.count};
 }
 
 TrainingRows training_rows(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows,
-                           bool has_time) {
+                           bool has_time, int threads) {
   constexpr std::size_t kBlock = 8192;
   TrainingRows out;
   out.columns = static_cast<std::size_t>(space_coordinates(domain)) + (has_time ? 1 : 0);
   out.coordinates.resize(rows.size() * out.columns);
   out.values.resize(rows.size());
   const std::size_t blocks = (rows.size() + kBlock - 1) / kBlock;
-  const std::size_t threads = std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(available_threads()));
-  run_on_threads(static_cast<int>(threads), [&](int thread) {
+  const std::size_t used = std::clamp<std::size_t>(blocks, 1, static_cast<std::size_t>(threads_or_all(threads)));
+  run_on_threads(static_cast<int>(used), [&](int thread) {
     std::vector<double> lon, lat, time;
-    for (std::size_t first = static_cast<std::size_t>(thread) * kBlock; first < rows.size(); first += threads * kBlock) {
+    for (std::size_t first = static_cast<std::size_t>(thread) * kBlock; first < rows.size(); first += used * kBlock) {
       const std::size_t count = std::min(kBlock, rows.size() - first);
       lon.clear(), lat.clear(), time.clear();
       for (std::size_t i = first; i < first + count; ++i) {

@@ -139,11 +139,11 @@ Trials::Trials(const FitPlan& plan, const Reading& reading)
     throw Error("there are too few observations to tune on");
   shuffle(inner.training, plan.settings.seed);  // so that a share of a trial's work is its first rows
   const bool time = plan.spec.temporal.layers > 0;
-  training_ = training_rows(plan.domain, observations, inner.training, time);
+  training_ = training_rows(plan.domain, observations, inner.training, time, plan.settings.threads);
   scoring_ = validation.training.size();
   std::vector<std::size_t> both = std::move(validation.training);
   both.insert(both.end(), validation.held_out.begin(), validation.held_out.end());
-  validation_ = training_rows(plan.domain, observations, both, time);
+  validation_ = training_rows(plan.domain, observations, both, time, plan.settings.threads);
 }
 
 TrialOutcome Trials::run_alone(const Proposal& proposal, std::size_t parallel, const std::stop_token& stop) const {
@@ -195,7 +195,7 @@ Trials::Prepared Trials::prepare(const Proposal& proposal, DrawsAhead* ahead) co
   model.info.first_time_days = model.info.last_time_days = trial.plan.domain.time.mean;
   std::optional<Ensemble> drawn;
   if (ahead != nullptr) drawn = ahead->take(trial.plan.spec, members, proposal.seed);
-  model.ensemble = drawn ? std::move(*drawn) : draw_ensemble(trial.plan.spec, proposal.seed, members);
+  model.ensemble = drawn ? std::move(*drawn) : draw_ensemble(trial.plan.spec, proposal.seed, members, settings.threads);
   if (settings.uncertainty.method == UncertaintyMethod::variational) make_variational(model.ensemble);
   return trial;
 }

@@ -101,6 +101,37 @@ double golden_section(const ScaledCrps& crps, double low, double high) {
   return 0.5 * (low + high);
 }
 
+// A score and what it counts for: 1 / (observations of its group) / (groups + 1).
+struct WeightedScore {
+  double score, weight;
+};
+
+std::vector<WeightedScore> weighted_scores(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
+                                           std::span<const std::uint32_t> groups) {
+  if (groups.size() != y.size()) {
+    throw UsageError(fmt::format("conformal intervals: {} observations but {} groups", y.size(), groups.size()));
+  }
+  sorted_scores(y, mean, sd);  // refuses spreads that are none
+  std::vector<double> count(groups.empty() ? 0 : *std::max_element(groups.begin(), groups.end()) + 1, 0.0);
+  for (const std::uint32_t group : groups) count[group] += 1.0;
+  std::vector<WeightedScore> scores;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    scores.push_back({std::abs(y[i] - mean[i]) / sd[i], 1.0 / (count[groups[i]] * (static_cast<double>(count.size()) + 1.0))});
+  }
+  std::sort(scores.begin(), scores.end(), [](const WeightedScore& a, const WeightedScore& b) { return a.score < b.score; });
+  return scores;
+}
+
+double factor_of(const std::vector<WeightedScore>& scores, double level) {
+  constexpr double kRounding = 1e-12;
+  double sum = 0.0;
+  for (const WeightedScore& score : scores) {
+    sum += score.weight;
+    if (sum >= level - kRounding) return score.score;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 double total_sd(double sd_epistemic, double noise_sd, double scale) { return std::hypot(scale * sd_epistemic, noise_sd); }
@@ -142,12 +173,16 @@ Interval ConformalCalibration::interval(double mean, double sd, double level) co
   return {mean - half_width, mean + half_width};
 }
 
-ConformalCalibration fit_conformal(std::span<const double> y, std::span<const double> mean, std::span<const double> sd) {
-  const std::vector<double> sorted = sorted_scores(y, mean, sd);
+ConformalCalibration fit_conformal(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
+                                   std::span<const std::uint32_t> groups) {
+  const std::vector<double> sorted = groups.empty() ? sorted_scores(y, mean, sd) : std::vector<double>();
+  const std::vector<WeightedScore> weighted =
+      groups.empty() ? std::vector<WeightedScore>() : weighted_scores(y, mean, sd, groups);
   ConformalCalibration calibration;
-  calibration.observations = sorted.size();
+  calibration.observations = y.size();
   for (std::size_t i = 0; i < ConformalCalibration::kLevels.size(); ++i) {
-    calibration.factors[i] = factor_of(sorted, ConformalCalibration::kLevels[i]);
+    const double level = ConformalCalibration::kLevels[i];
+    calibration.factors[i] = groups.empty() ? factor_of(sorted, level) : factor_of(weighted, level);
   }
   return calibration;
 }

@@ -28,15 +28,15 @@ void check_draws(const Ensemble& ensemble, const Plan& plan, std::size_t draws) 
 
 // Calls change(member copied, stream) for every trained matrix of every draw.
 template <class Change>
-Ensemble make_draws(const Ensemble& ensemble, std::size_t draws, std::uint64_t seed, std::size_t first_draw,
+Ensemble make_draws(const Ensemble& ensemble, std::size_t draws, std::uint64_t seed, std::size_t first_draw, int threads,
                     const Change& change) {
   const Plan plan = make_plan(ensemble.spec);
   check_draws(ensemble, plan, draws);
   const std::vector<MatrixPlace> places = trained_matrices(plan);
   Ensemble result{ensemble.spec, ensemble.seed, std::vector<Member>(ensemble.members.size() * draws)};
-  const std::size_t threads = std::min(result.members.size(), static_cast<std::size_t>(available_threads()));
-  run_on_threads(static_cast<int>(threads), [&](int thread) {
-    for (std::size_t i = static_cast<std::size_t>(thread); i < result.members.size(); i += threads) {
+  const std::size_t used = std::min(result.members.size(), static_cast<std::size_t>(threads_or_all(threads)));
+  run_on_threads(static_cast<int>(used), [&](int thread) {
+    for (std::size_t i = static_cast<std::size_t>(thread); i < result.members.size(); i += used) {
       const Member& from = ensemble.members[i / draws];
       Member& to = result.members[i];
       to.index = from.index;
@@ -56,10 +56,10 @@ Ensemble make_draws(const Ensemble& ensemble, std::size_t draws, std::uint64_t s
 }  // namespace
 
 Ensemble dropout_draws(const Ensemble& ensemble, double rate, std::size_t draws_a_member, std::uint64_t seed,
-                       std::size_t first_draw) {
+                       std::size_t first_draw, int threads) {
   if (!(rate >= 0.0 && rate < 1.0)) throw UsageError(fmt::format("dropout is {} but must be at least 0 and less than 1", rate));
   const auto kept = static_cast<float>(1.0 / (1.0 - rate));
-  return make_draws(ensemble, draws_a_member, seed, first_draw,
+  return make_draws(ensemble, draws_a_member, seed, first_draw, threads,
                     [&](const Member&, const MatrixPlace& place, RandomStream& random, std::vector<float>& parameters) {
                       for (std::size_t row = 0; row < place.droppable; ++row) {
                         const float factor = random.uniform() < rate ? 0.0F : kept;
@@ -84,12 +84,13 @@ void make_variational(Ensemble& ensemble, double initial_sd) {
 
 bool is_variational(const Ensemble& ensemble) { return !ensemble.members.empty() && !ensemble.members.front().log_sd.empty(); }
 
-Ensemble variational_draws(const Ensemble& ensemble, std::size_t draws_a_member, std::uint64_t seed, std::size_t first_draw) {
+Ensemble variational_draws(const Ensemble& ensemble, std::size_t draws_a_member, std::uint64_t seed, std::size_t first_draw,
+                           int threads) {
   for (const Member& member : ensemble.members) {
     if (member.log_sd.size() == member.parameters.size()) continue;
     throw UsageError(fmt::format("draws: the weights of member {} are certain; train it with variational ones", member.index));
   }
-  return make_draws(ensemble, draws_a_member, seed, first_draw,
+  return make_draws(ensemble, draws_a_member, seed, first_draw, threads,
                     [](const Member& from, const MatrixPlace& place, RandomStream& random, std::vector<float>& parameters) {
                       for (std::size_t i = place.offset; i < place.offset + place.size(); ++i) {
                         parameters[i] += static_cast<float>(std::exp(static_cast<double>(from.log_sd[i])) * random.normal());

@@ -29,11 +29,6 @@ constexpr Eigen::Index kPanel = 64;  // columns of A that a thread adds to at a 
 
 Eigen::Index index(std::size_t size) { return static_cast<Eigen::Index>(size); }
 
-int threads_or_all(int threads) {
-  if (threads < 0) throw UsageError(fmt::format("threads is {}: give a number from 1, or 0 for one on each core", threads));
-  return threads == 0 ? available_threads() : threads;
-}
-
 // A and Phi^T W y, both times sigma^2 and without the identity.
 struct Sums {
   Matrix gram;   // [inputs, inputs], upper triangle by panels
@@ -144,7 +139,7 @@ std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& e
     throw UsageError(fmt::format("last layer: noise_sd is {} but must be a finite number greater than 0", noise_sd));
   }
   check_shapes(ensemble, data);
-  threads = threads_or_all(threads);
+  threads = threads_or_all(threads == 0 ? engine.host_threads() : threads);
   std::vector<LastLayerPosterior> posteriors;
   for (std::size_t member = 0; member < ensemble.members.size(); ++member) {
     posteriors.push_back(posterior_of(sum_over(engine, ensemble, member, data, threads), noise_sd));
@@ -165,7 +160,7 @@ void predict_last_layer(Engine& engine, const Ensemble& ensemble, std::span<cons
   engine.predict(ensemble, coordinates, out);
   check_posteriors(ensemble, posteriors);
   if (out.variance.empty()) return;
-  threads = threads_or_all(threads);
+  threads = threads_or_all(threads == 0 ? engine.host_threads() : threads);
   const std::size_t size = head_input_count(ensemble.spec);
   std::vector<float> inputs(std::min(kBlockRows, coordinates.rows) * size);
   for (std::size_t first = 0; first < coordinates.rows; first += kBlockRows) {

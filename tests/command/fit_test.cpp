@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -175,6 +176,33 @@ TEST(Fit, DoesNotTakeUpTheCheckpointOfOtherSettings) {
   const std::string sigma = refusal("--sigma error2"), method = refusal("--sigma error --uncertainty variational");
   EXPECT_TRUE(contains(sigma, "[data] sigma was \"error\" and is \"error2\" now")) << sigma;
   EXPECT_TRUE(contains(method, "[uncertainty] method was \"ensemble\" and is \"variational\" now")) << method;
+
+// Threads that a command had at the most, looked at every few milliseconds; the library keeps its threads once it has begun them.
+// OpenBLAS begins some when it is loaded, which do nothing; they are kept out of the count.
+int most_threads(const TemporaryFolder& folder, const std::string& arguments) {
+  const FinishedRun run =
+      run_shell(folder.path(), fmt::format("OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 '{}' {} >log 2>&1 & p=$!; most=0; while "
+                                           "kill -0 $p 2>/dev/null; do n=$(ls /proc/$p/task "
+                                           "2>/dev/null | wc -l); if [ $n -gt $most ]; then most=$n; fi; sleep 0.005; done; "
+                                           "wait $p && echo $most || cat log",
+                                           DRIFT_COMMAND, arguments));
+  return std::atoi(run.out.c_str());
+}
+
+TEST(Fit, WithOneThreadBeginsNoOtherFromReadingToPrediction) {
+  const TemporaryFolder folder;
+  constexpr int kMainAndSignals = 2;  // the second waits for ctrl-C
+  const std::string tracks = fmt::format("'{}' --value ssh {}", (small_run() / "tracks.nc").string(), kSmallNetworks);
+  for (const char* method : {"ensemble", "last_layer", "dropout", "variational"}) {
+    const int fitting = most_threads(
+        folder, fmt::format("fit {} --uncertainty {} --threads 1 --backend cpu --out m.safetensors", tracks, method));
+    EXPECT_GE(fitting, 1) << method;
+    EXPECT_LE(fitting, kMainAndSignals) << method;
+    const int predicting =
+        most_threads(folder, "predict m.safetensors --grid bbox:-50,25,-10,55:0.5 --threads 1 --backend cpu --out map.nc");
+    EXPECT_GE(predicting, 1) << method;
+    EXPECT_LE(predicting, kMainAndSignals) << method;
+  }
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ class CpuEngine final : public Engine {
   explicit CpuEngine(int threads) : threads_(threads) {}
 
   std::string name() const override { return "cpu"; }
+  int host_threads() const override { return threads_; }
 
   void advance(Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe, std::uint64_t until_step,
                const TrainControl& control) override {

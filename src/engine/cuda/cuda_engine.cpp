@@ -188,6 +188,7 @@ class CudaEngine final : public Engine {
   }
 
   std::string name() const override { return "cuda"; }
+  int host_threads() const override { return options_.host_threads; }
 
   void advance(Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe, std::uint64_t until_step,
                const TrainControl& control) override {
@@ -261,7 +262,8 @@ std::unique_ptr<Engine> make_cuda_engine(const EngineOptions& options) {
   }
   std::vector<int> devices = cuda::usable_devices();
   if (options.gpus > 0) devices.resize(std::min(devices.size(), static_cast<std::size_t>(options.gpus)));
-  return cuda::make_engine_on(cuda::CudaOptions{.devices = std::move(devices), .precision = options.precision});
+  return cuda::make_engine_on(
+      cuda::CudaOptions{.devices = std::move(devices), .precision = options.precision, .host_threads = options.threads});
 }
 
 }  // namespace drift

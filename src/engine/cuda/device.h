@@ -33,8 +33,9 @@ class OnDevice {
 
 std::size_t free_device_bytes();
 // Whether it is a Hopper, and its own matrix instructions (wgmma) are in the kernels that it runs. Where they are not, as in a
-// library built for 90-virtual without 90a, the fused kernels would do nothing at all; the plain passes take their place. The first
-// call for a device runs a kernel, so it must not come while the thread records a graph: an engine calls it when it is made.
+// library built for 90-virtual without 90a, the fused kernels would do nothing at all; the plain passes take their place. The
+// first call for a device runs a kernel, so it must not come while the thread records a graph: an engine calls it when it is
+// made.
 bool is_hopper();
 bool wgmma_is_compiled();  // the latter alone, asked anew: hopper_probe.cu
 int multiprocessors();
