@@ -148,14 +148,15 @@ void settle(BenchOptions& options) {
 }
 
 std::unique_ptr<drift::Engine> make_engine(const BenchOptions& options) {
-  return drift::make_engine(drift::backend_named(options.backend), {.threads = options.threads,
-                                                                    .precision = drift::precision_named(options.precision),
-                                                                    .gpus = 1});  // as the product beside it
+  return drift::make_engine(drift::enum_named<drift::Backend>("--backend", options.backend),
+                            {.threads = options.threads,
+                             .precision = drift::enum_named<drift::Precision>("--precision", options.precision),
+                             .gpus = 1});  // as the product beside it
 }
 
 MeasureOptions measure_options(const BenchOptions& options) {
   MeasureOptions result = {options.threads, options.matrix_size, options.seconds, {}};
-  if (options.cuda()) result.card = drift::precision_named(options.precision);
+  if (options.cuda()) result.card = drift::enum_named<drift::Precision>("--precision", options.precision);
   return result;
 }
 
@@ -231,7 +232,7 @@ std::shared_ptr<BenchOptions> add_common(CLI::App* verb) {
   add(verb, "--threads", options->threads, "N", "0: one for each core")->check(whole_number(0, 4096));
   add(verb, "--backend", options->backend, "NAME", "cpu, or cuda: a GPU")->check(CLI::IsMember({"cpu", "cuda"}).description(""));
   add(verb, "--precision", options->precision, "NAME", "Of matrix products on a GPU: float32, tf32 or bf16")
-      ->check(CLI::IsMember({"float32", "tf32", "bf16"}).description(""));
+      ->check(one_of_words<drift::Precision>());
   add(verb, "--frequencies", options->frequencies, "NAME",
       "Of the hidden layers: structured (fast transforms), orthogonal or independent (dense products)")
       ->check(CLI::IsMember({"structured", "orthogonal", "independent"}).description(""));

@@ -52,7 +52,7 @@ class Demo {
     settings_.data.roles.value = "field";
     settings_.output.model = "model.safetensors";
     flags.apply(settings_);
-    const bool one_epoch = options.full || settings_.recipe == "paper";
+    const bool one_epoch = options.full || settings_.recipe == drift::RecipeName::paper;
     if (!settings_.model.members) settings_.model.members = options.full ? kFullMembers : kMembers;
     if (!settings_.train.epochs) settings_.train.epochs = one_epoch ? kFullEpochs : kEpochs;
     if (!settings_.train.batch) settings_.train.batch = 1024;

@@ -56,7 +56,7 @@ class Fit {
     drift::FitPlan plan = drift::plan_fit(settings_, reading);
     for (const std::string& choice : plan.choices) say(choice);
     if (options_.plan_only) return;
-    if (settings_.tune.method == "bayes") plan = tuned(plan, reading);
+    if (settings_.tune.method == drift::TuneMethod::bayes) plan = tuned(plan, reading);
     const drift::FitResult result = train(plan, reading);
     drift::save_field_model(settings_.output.model, result.model);
     std::error_code ignored;
@@ -136,7 +136,7 @@ class Fit {
     say(fmt::format("Trained in {}.", clock_text(result.train_s)));
     const drift::FieldInfo& info = result.model.info;
     const std::string unit = info.value.unit == "1" ? "" : " " + info.value.unit;
-    const bool given = plan.settings.uncertainty.noise_sd || plan.settings.uncertainty.noise == "sigma";
+    const bool given = plan.settings.uncertainty.noise_sd || plan.settings.uncertainty.noise == drift::NoiseSource::sigma;
     if (!given && result.held_out && info.noise_sd < 1e-3 * result.held_out->rmse) {
       say("Noise of an observation: too little to be told from what the field's spread explains of held-out ones.");
     } else {

@@ -79,7 +79,7 @@ class Predict {
     }
     check_output(options_.out);
     model_ = drift::load_field_model(options_.model);
-    engine_ = drift::make_engine(drift::backend_named(options_.backend), {.threads = options_.threads});
+    engine_ = drift::make_engine(drift::enum_named<drift::Backend>("--backend", options_.backend), {.threads = options_.threads});
     settle_times();
     if (options_.at.empty())
       map();
@@ -215,7 +215,7 @@ void add_predict(CLI::App& app) {
   verb->add_option("--backend", options->backend,
                    "Where networks are evaluated: cpu, cuda, or auto: a GPU where there is one [auto]")
       ->type_name("")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+      ->check(one_of_words<drift::Backend>());
   verb->add_option("--threads", options->threads, "Threads; 0: one a core [0]")->type_name("")->check(whole_number(0, 4096));
   verb->add_flag("--json", options->json, "Print the result as JSON");
   verb->add_flag("--quiet", options->quiet, "Print errors and warnings only");

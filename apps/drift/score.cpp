@@ -65,7 +65,7 @@ void run(const ScoreOptions& options, const RunOptions& flags) {
   drift::RunSettings settings = drift::run_settings_from_toml(model.settings, options.model + " (settings)");
   settings.data.box = {};
   settings.data.from = settings.data.to = "";
-  settings.backend = "auto";  // the machine that trained may have had a GPU that this one has not
+  settings.backend = drift::Backend::automatic;  // the machine that trained may have had a GPU that this one has not
   flags.apply(settings);
   const drift::Reading reading = drift::read_observations(options.files, drift::read_options(settings));
   const auto engine = drift::make_engine(settings);

@@ -30,8 +30,8 @@ drift::RunSettings settle(const TuneOptions& options, const RunOptions& flags) {
   drift::RunSettings settings = flags.settings(options.inputs);
   if (settings.data.files.empty())
     throw drift::UsageError("tune needs observations, or a run file that names them: drift tune RUN.toml --study study.json");
-  if (settings.tune.method == "none") settings.tune.method = "bayes";
-  if (settings.tune.method == "gradient") {
+  if (settings.tune.method == drift::TuneMethod::none) settings.tune.method = drift::TuneMethod::bayes;
+  if (settings.tune.method == drift::TuneMethod::gradient) {
     throw drift::UsageError(
         "the method gradient trains the settings with the weights, in drift fit: drift fit ... --tune gradient; drift tune "
         "searches");

@@ -13,17 +13,6 @@
 
 namespace {
 
-const char* state_word(drift::TrialState state) {
-  switch (state) {
-    case drift::TrialState::done:
-      return "done";
-    case drift::TrialState::failed:
-      return "failed";
-    default:
-      return "pruned";
-  }
-}
-
 std::string trial_line(const drift::Study& study, const drift::Trial& trial) {
   const std::string share = trial.budget_share < 1.0 ? fmt::format(" ({:.0f} % of a trial)", 100.0 * trial.budget_share) : "";
   if (trial.state == drift::TrialState::failed) {
@@ -56,7 +45,7 @@ std::string study_json(const drift::Study& study) {
   json["trials"] = nlohmann::ordered_json::array();
   for (const drift::Trial& trial : study.trials) {
     nlohmann::ordered_json one = {{"number", trial.number},
-                                  {"state", state_word(trial.state)},
+                                  {"state", drift::word_of(trial.state)},
                                   {"budget_share", trial.budget_share},
                                   {"seconds", trial.seconds}};
     one["value"] = trial.value ? nlohmann::ordered_json(*trial.value) : nlohmann::ordered_json(nullptr);

@@ -115,7 +115,7 @@ struct Comparison {
   std::string variable = {}, unit = {};
   std::size_t training = 0, held_out = 0;  // observations
   std::string split = {};                  // in words
-  std::string calibrate = {};              // the setting
+  CalibrationMethod calibrate = CalibrationMethod::conformal;
   bool has_truth = false;
   int threads = 0;
   std::vector<ComparedMethod> rows = {};  // in the order of the methods

@@ -11,4 +11,8 @@ namespace drift {
 // when they are none, or too many to read.
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known);
 
+// What to put behind "X is 'word'; it", where the word is none of those known: "must be one of A, B, C", and the nearest of them
+// where there is one.
+std::string must_be_one_of(std::string_view word, std::span<const std::string_view> known);
+
 }  // namespace drift

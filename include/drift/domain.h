@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "drift/enum_words.h"
 #include "drift/matrix_view.h"
 #include "drift/network_spec.h"
 #include "drift/observations.h"
@@ -21,6 +22,10 @@ enum class DomainKind {
   plane,   // a projected coordinate reference system (CRS) of PROJ's; longitude and latitude are on that CRS's own datum
   xy,      // lon_deg and lat_deg hold plain coordinates x and y of a named unit; on the Earth or not
 };
+constexpr auto enum_words(DomainKind) {
+  return std::to_array<EnumWord<DomainKind>>(
+      {{"sphere", DomainKind::sphere}, {"plane", DomainKind::plane}, {"xy", DomainKind::xy}});
+}
 
 // number = mean + sd * engine's number
 struct Standard {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "drift/backend.h"
 #include "drift/ensemble.h"
 #include "drift/matrix_view.h"
 #include "drift/recipe.h"
@@ -95,9 +96,6 @@ class Engine {
 // Inputs of the last trained matrix: the head's 2B, or the last layer's H features where there is no head, and a one for a bias.
 std::size_t head_input_count(const NetworkSpec& spec);
 
-// What the factors of matrix products are rounded to on a GPU; sums, and coordinates' share of the phases, are float32 always.
-enum class Precision { float32, tf32, bf16 };
-
 struct EngineOptions {
   int threads = 0;                        // the CPU's; 0: one for each core this process may use
   Precision precision = Precision::tf32;  // the GPU's; the CPU's is float32
@@ -109,13 +107,8 @@ std::unique_ptr<Engine> make_cuda_engine(const EngineOptions& options = {});  //
 // Why there is no GPU to be used, in a sentence; empty where there is one.
 std::string why_no_cuda();
 
-enum class Backend { automatic, cpu, cuda };
 // Automatic: the GPU where there is one, else the CPU.
 std::unique_ptr<Engine> make_engine(Backend backend, const EngineOptions& options = {});
-
-// By the words of settings: auto, cpu, cuda; float32, tf32, bf16. Other words are a UsageError.
-Backend backend_named(const std::string& word);
-Precision precision_named(const std::string& word);
 
 // Draws nothing, decides nothing: runs `engine` from `state` to the recipe's end, saving a checkpoint now and then.
 struct TrainOptions {

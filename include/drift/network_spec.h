@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "drift/enum_words.h"
+
 namespace drift {
 
 // What the spatial chain's coordinates are.
@@ -18,6 +20,9 @@ enum class Family {
   matern,
   squared_exponential,  // on the sphere: the heat covariance, its analogue there
 };
+constexpr auto enum_words(Family) {
+  return std::to_array<EnumWord<Family>>({{"matern", Family::matern}, {"squared_exponential", Family::squared_exponential}});
+}
 
 struct Covariance {
   Family family = Family::matern;

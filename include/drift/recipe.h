@@ -5,22 +5,33 @@
 #include <optional>
 #include <string>
 
+#include "drift/enum_words.h"
+
 namespace drift {
 
 enum class LossKind {
   squared,  // |f - y|^2
   huber,    // per output: r^2 / 2 where |r| <= delta, delta (|r| - delta / 2) beyond
 };
+constexpr auto enum_words(LossKind) {
+  return std::to_array<EnumWord<LossKind>>({{"squared", LossKind::squared}, {"huber", LossKind::huber}});
+}
 
 enum class Optimiser {
   adam,  // Kingma & Ba 2015
   muon,  // orthogonalised momentum for the bottlenecks, Adam for head and hyperparameters (Jordan 2024)
 };
+constexpr auto enum_words(Optimiser) {
+  return std::to_array<EnumWord<Optimiser>>({{"adam", Optimiser::adam}, {"muon", Optimiser::muon}});
+}
 
 enum class Schedule {
   constant,
   cosine,  // linear warm-up over `warmup_steps` (at most a quarter of the run), then a half cosine down to zero
 };
+constexpr auto enum_words(Schedule) {
+  return std::to_array<EnumWord<Schedule>>({{"constant", Schedule::constant}, {"cosine", Schedule::cosine}});
+}
 
 // How a network is trained: plain data. Minimises mean(weight * loss) + beta |Theta|^2 over minibatches without replacement,
 // Theta being the bottlenecks and the head; hyperparameters have no weight decay. The schedule multiplies every rate.

@@ -8,13 +8,93 @@
 #include <string>
 #include <vector>
 
+#include "drift/backend.h"
+#include "drift/domain.h"
+#include "drift/enum_words.h"
+#include "drift/network_spec.h"
 #include "drift/read_observations.h"
+#include "drift/recipe.h"
 #include "drift/roles.h"
+#include "drift/split.h"
 
 namespace drift {
 
 // What a run file (TOML) holds, table by table, and what flags of the command override. Every setting has a default that works;
-// where it is empty, drift chooses from the data and says what it chose. src/run/settings.cpp lists them all with their ranges.
+// where it is empty ("auto" in a run file, where it is a word), drift chooses from the data and says what it chose.
+// src/run/setting_list.h lists them all with their ranges; check() applies those.
+
+enum class RecipeName {
+  standard,  // drift's own networks and training
+  paper,     // those of the paper's first experiment
+};
+constexpr auto enum_words(RecipeName) {
+  return std::to_array<EnumWord<RecipeName>>({{"default", RecipeName::standard}, {"paper", RecipeName::paper}});
+}
+
+// Source of the field's spread.
+enum class UncertaintyMethod { ensemble, variational, dropout, last_layer };
+constexpr auto enum_words(UncertaintyMethod) {
+  return std::to_array<EnumWord<UncertaintyMethod>>({{"ensemble", UncertaintyMethod::ensemble},
+                                                     {"variational", UncertaintyMethod::variational},
+                                                     {"dropout", UncertaintyMethod::dropout},
+                                                     {"last_layer", UncertaintyMethod::last_layer}});
+}
+
+// Noise of an observation.
+enum class NoiseSource {
+  estimate,  // one for all, by held-out observations
+  sigma,     // that of each observation
+};
+constexpr auto enum_words(NoiseSource) {
+  return std::to_array<EnumWord<NoiseSource>>({{"estimate", NoiseSource::estimate}, {"sigma", NoiseSource::sigma}});
+}
+
+// What held-out observations are used for, besides scores.
+enum class CalibrationMethod {
+  none,
+  scale,      // a factor on the spread
+  conformal,  // that, and conformal intervals
+};
+constexpr auto enum_words(CalibrationMethod) {
+  return std::to_array<EnumWord<CalibrationMethod>>(
+      {{"none", CalibrationMethod::none}, {"scale", CalibrationMethod::scale}, {"conformal", CalibrationMethod::conformal}});
+}
+
+enum class TuneMethod {
+  none,
+  bayes,     // a search before the fit (drift/tune.h)
+  gradient,  // lengthscales and amplitudes are trained with the weights
+};
+constexpr auto enum_words(TuneMethod) {
+  return std::to_array<EnumWord<TuneMethod>>(
+      {{"none", TuneMethod::none}, {"bayes", TuneMethod::bayes}, {"gradient", TuneMethod::gradient}});
+}
+
+// Score of a trial, by validation observations.
+enum class TuneObjective {
+  loss,  // mean over members
+  crps,
+  nlpd,
+  elbo,  // of variational networks, by training observations
+};
+constexpr auto enum_words(TuneObjective) {
+  return std::to_array<EnumWord<TuneObjective>>({{"loss", TuneObjective::loss},
+                                                 {"crps", TuneObjective::crps},
+                                                 {"nlpd", TuneObjective::nlpd},
+                                                 {"elbo", TuneObjective::elbo}});
+}
+
+// Settings that a search may vary.
+enum class SearchedSetting { lengthscale, time_lengthscale_days, amplitude, noise_sd, layers, features, bottleneck_rate };
+constexpr auto enum_words(SearchedSetting) {
+  return std::to_array<EnumWord<SearchedSetting>>({{"lengthscale", SearchedSetting::lengthscale},
+                                                   {"time_lengthscale_days", SearchedSetting::time_lengthscale_days},
+                                                   {"amplitude", SearchedSetting::amplitude},
+                                                   {"noise_sd", SearchedSetting::noise_sd},
+                                                   {"layers", SearchedSetting::layers},
+                                                   {"features", SearchedSetting::features},
+                                                   {"bottleneck_rate", SearchedSetting::bottleneck_rate}});
+}
 
 struct DataSettings {
   std::vector<std::string> files;  // paths or globs, NetCDF or CSV
@@ -29,13 +109,13 @@ struct DataSettings {
 };
 
 struct DomainSettings {
-  std::string kind = "auto";  // auto, sphere, plane, xy
-  std::string crs;            // of the plane
-  std::string unit;           // of x and y
+  std::optional<DomainKind> kind;
+  std::string crs;   // of the plane
+  std::string unit;  // of x and y
 };
 
 struct SplitSettings {
-  std::string method = "auto";         // auto, none, random, track, platform, time, block
+  std::optional<SplitMethod> method;
   double held_out = 0.1;               // share of the observations
   std::vector<std::string> platforms;  // held out, where the method is platform
   double block = 500.0;                // side of a block: km, or the unit of x and y
@@ -46,7 +126,7 @@ struct ModelSettings {
   std::optional<double> lengthscale;            // km, or the unit of x and y
   std::optional<double> time_lengthscale_days;  // days
   std::optional<double> amplitude;
-  std::string covariance = "matern";  // or squared_exponential
+  Family covariance = Family::matern;
   double nu = 1.5;
 };
 
@@ -54,8 +134,8 @@ struct TrainSettings {
   std::optional<double> epochs;
   std::optional<std::size_t> batch;
   std::optional<double> rate, bottleneck_rate;
-  std::string optimiser;         // muon or adam; empty: the recipe's
-  std::string loss = "squared";  // or huber
+  std::optional<Optimiser> optimiser;  // none: the recipe's
+  LossKind loss = LossKind::squared;
   double huber_delta = 0.1;
   std::optional<double> decay_noise_sd;  // noise that weight decay assumes, in the values' unit; none: a hundredth of their sd
   std::optional<double> value_noise_sd;  // added to each network's values, in their unit; none: that of the observations
@@ -63,19 +143,19 @@ struct TrainSettings {
 };
 
 struct UncertaintySettings {
-  std::string method = "ensemble";      // ensemble, variational, dropout, last_layer
-  std::size_t draws = 10;               // members made of a variational or dropout network
-  double dropout = 0.05;                // share of features dropped
-  std::string noise = "estimate";       // or sigma: that of each observation
-  std::optional<double> noise_sd;       // of an observation's error, in the values' unit: given, not estimated
-  std::string calibrate = "conformal";  // none, scale, conformal (which scales too)
+  UncertaintyMethod method = UncertaintyMethod::ensemble;
+  std::size_t draws = 10;  // members made of a variational or dropout network
+  double dropout = 0.05;   // share of features dropped
+  NoiseSource noise = NoiseSource::estimate;
+  std::optional<double> noise_sd;  // of an observation's error, in the values' unit: given, not estimated
+  CalibrationMethod calibrate = CalibrationMethod::conformal;
 };
 
 struct TuneSettings {
-  std::string method = "none";          // none, bayes, gradient
-  std::size_t trials = 20;              // full trials' worth of work
-  std::vector<std::string> settings;    // searched; empty: lengthscales and amplitude
-  std::string objective = "loss";       // of validation observations: loss (mean over members), crps, nlpd, elbo
+  TuneMethod method = TuneMethod::none;
+  std::size_t trials = 20;                // full trials' worth of work
+  std::vector<SearchedSetting> settings;  // empty: lengthscales and amplitude
+  TuneObjective objective = TuneObjective::loss;
   std::optional<double> alpha;          // weight of the field's roughness; none: chosen by other validation observations
   bool halving = false;                 // small trials first, the best third goes on
   std::optional<std::size_t> members;   // a trial
@@ -107,11 +187,16 @@ struct RunSettings {
   CompareSettings compare;
   OutputSettings output;
   std::uint64_t seed = 1;
-  int threads = 0;                 // 0: one for each core this process may use
-  std::string backend = "auto";    // where networks are trained: cpu, cuda, or auto: a GPU where there is one
-  std::string precision = "tf32";  // of matrix products on a GPU: float32, tf32, bf16
-  std::string recipe = "default";  // drift's own networks and training, or "paper": those of the paper's first experiment
+  int threads = 0;                       // 0: one for each core this process may use
+  Backend backend = Backend::automatic;  // that trains networks; automatic: a GPU if there is one
+  Precision precision = Precision::tf32;
+  RecipeName recipe = RecipeName::standard;
 };
+
+// Throws UsageError, naming table, key, value and range, unless every number is finite and in its range and every enum one of its
+// enumerators. Whatever takes settings, in this library and in the command, calls it: a program's mistakes get the same sentences
+// as a run file's.
+void check(const RunSettings& settings);
 
 // One setting, as a run file and a command line name it.
 struct SettingInfo {

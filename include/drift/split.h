@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "drift/enum_words.h"
 #include "drift/observations.h"
 
 namespace drift {
@@ -19,12 +20,21 @@ struct Split {
 
 // What is kept aside together.
 enum class SplitMethod {
+  none,      // nothing
   random,    // single observations: they lie on the same tracks as the others, so that scores flatter
   track,     // whole tracks
   platform,  // whole platforms, named or drawn
   time,      // the last in time
   block,     // whole squares of the map
 };
+constexpr auto enum_words(SplitMethod) {
+  return std::to_array<EnumWord<SplitMethod>>({{"none", SplitMethod::none},
+                                               {"random", SplitMethod::random},
+                                               {"track", SplitMethod::track},
+                                               {"platform", SplitMethod::platform},
+                                               {"time", SplitMethod::time},
+                                               {"block", SplitMethod::block}});
+}
 
 struct SplitOptions {
   SplitMethod method = SplitMethod::random;

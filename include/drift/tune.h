@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "drift/enum_words.h"
+
 namespace drift {
 
 // A search for the settings that make a function small, where each look at the function is dear: Bayesian optimisation. Nothing
@@ -18,6 +20,13 @@ namespace drift {
 // a search that was killed goes on as if it never had been.
 
 enum class SettingKind { real, log_real, whole, log_whole, choice };
+constexpr auto enum_words(SettingKind) {
+  return std::to_array<EnumWord<SettingKind>>({{"real", SettingKind::real},
+                                               {"log_real", SettingKind::log_real},
+                                               {"whole", SettingKind::whole},
+                                               {"log_whole", SettingKind::log_whole},
+                                               {"choice", SettingKind::choice}});
+}
 
 struct Setting {
   std::string name;
@@ -46,6 +55,10 @@ enum class TrialState {
   failed,  // threw, or gave no number: counts as no better than the worst trial done
   pruned,  // gave up early as hopeless; its value, if it has one, counts as seen, but it is never the best
 };
+constexpr auto enum_words(TrialState) {
+  return std::to_array<EnumWord<TrialState>>(
+      {{"done", TrialState::done}, {"failed", TrialState::failed}, {"pruned", TrialState::pruned}});
+}
 
 struct TrialOutcome {
   double value = 0.0;  // to be made small
@@ -74,6 +87,7 @@ struct SearchPlan {
   // Successive halving: the shares of a full trial's work in each round, ascending, the last one 1. From each round the best
   // third goes on to the next: {1/9, 1/3, 1} tries nine points for the work of three trials. {1}: every trial is a full one.
   std::vector<double> shares = {1.0};
+  std::string fingerprint = {};  // of all else that a trial's value depends on: data, settings not searched. Empty: not known
 };
 
 struct Study {

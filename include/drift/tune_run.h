@@ -14,10 +14,9 @@ namespace drift {
 // The search for a run's settings: each trial trains a small ensemble on part of the training observations and scores it on the
 // rest, so that what fit() holds out stays unseen.
 
-// The settings that may be searched, with their ranges on these observations: lengthscale, time_lengthscale_days, amplitude,
-// noise_sd, layers, features, bottleneck_rate. Throws UsageError for other names (with the nearest) and for those the data do not
-// have.
-SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std::vector<std::string>& wanted);
+// The settings to search, with their ranges on these observations; none: lengthscales and amplitude. Throws UsageError for those
+// that the data do not have.
+SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std::vector<SearchedSetting>& wanted);
 
 struct TuneControl {
   std::function<void(const Study& study, const Trial& trial)> progress = {};
@@ -32,7 +31,7 @@ struct TuneResult {
 };
 
 // Runs (or goes on with) the study at `path`; an empty path: nothing is kept. Settings of [tune] in plan.settings say what is
-// searched and how.
+// searched and how. Throws UsageError where the study there is of other observations or settings.
 TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::filesystem::path& path,
                     const TuneControl& control = {});
 

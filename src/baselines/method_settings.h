@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "drift/enum_words.h"
 #include "drift/interpolator.h"
 
 namespace drift {
@@ -23,6 +24,11 @@ class MethodSettings {
   std::optional<double> number(const std::string& name, double low, double high) const;  // none where it is not given
   std::size_t count(const std::string& name, std::size_t fallback, std::size_t low, std::size_t high) const;
   std::string word(const std::string& name, const std::string& fallback, const std::vector<std::string>& choices) const;
+  template <EnumWithWords E>
+  E word(const std::string& name, E fallback) const {
+    const std::vector<std::string_view> words = words_of<E>();
+    return *from_word<E>(word(name, std::string(word_of(fallback)), {words.begin(), words.end()}));
+  }
   bool truth(const std::string& name, bool fallback) const;  // yes or no
 
  private:

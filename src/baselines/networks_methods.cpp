@@ -17,7 +17,7 @@ struct NetworkDefaults {
   std::size_t layers;
   std::size_t width;
   double rate;
-  const char* schedule;
+  Schedule schedule;
   double epochs;
   std::size_t least_steps;
 };
@@ -27,7 +27,8 @@ std::vector<MethodOption> common_options(const NetworkDefaults& defaults, const 
       {"layers", layers, fmt::format("{}", defaults.layers)},
       {"width", "entries of a hidden layer, 1 to 16384", fmt::format("{}", defaults.width)},
       {"rate", rate, fmt::format("{:g}", defaults.rate)},
-      {"schedule", "of the rate: constant, or cosine (after 50 steps of warm-up down to zero)", defaults.schedule},
+      {"schedule", "of the rate: constant, or cosine (after 50 steps of warm-up down to zero)",
+       std::string(word_of(defaults.schedule))},
       {"epochs", "times that every observation is seen, more where `steps` asks for it", fmt::format("{:g}", defaults.epochs)},
       {"steps", "least number of steps: small data take more epochs than large, 0 to 1e7",
        fmt::format("{}", defaults.least_steps)},
@@ -44,13 +45,12 @@ NetworkSettings read_common(const MethodSettings& settings, const NetworkDefault
   out.dense.layers = static_cast<int>(settings.count("layers", defaults.layers, 1, 100));
   out.dense.width = static_cast<int>(settings.count("width", defaults.width, 1, 16384));
   Recipe& recipe = out.recipe;
-  recipe.optimiser = settings.word("optimiser", "adam", {"adam", "muon"}) == "muon" ? Optimiser::muon : Optimiser::adam;
+  recipe.optimiser = settings.word("optimiser", Optimiser::adam);
   recipe.rate = settings.number("rate", defaults.rate, 1e-9, 10.0);
-  recipe.schedule =
-      settings.word("schedule", defaults.schedule, {"constant", "cosine"}) == "cosine" ? Schedule::cosine : Schedule::constant;
+  recipe.schedule = settings.word("schedule", defaults.schedule);
   recipe.epochs = settings.number("epochs", defaults.epochs, 1e-6, 1e6);
   recipe.batch = settings.count("batch", 1024, 1, 1'000'000);
-  recipe.loss = settings.word("loss", "squared", {"squared", "huber"}) == "huber" ? LossKind::huber : LossKind::squared;
+  recipe.loss = settings.word("loss", LossKind::squared);
   recipe.huber_delta = settings.number("huber_delta", 0.1, 1e-6, 1e6);
   out.least_steps = settings.count("steps", defaults.least_steps, 0, 10'000'000);
   out.members = settings.count("members", 10, 1, 1000);
@@ -61,11 +61,11 @@ NetworkSettings read_common(const MethodSettings& settings, const NetworkDefault
 // paper's constant rates left errors of 0.16 (ffn), 0.076 (siren) and 0.95 (mlp, which did not learn), these 0.048, 0.056 and
 // 0.20.
 constexpr NetworkDefaults kRelu = {
-    .layers = 6, .width = 1024, .rate = 1e-3, .schedule = "cosine", .epochs = 5, .least_steps = 1000};
+    .layers = 6, .width = 1024, .rate = 1e-3, .schedule = Schedule::cosine, .epochs = 5, .least_steps = 1000};
 constexpr NetworkDefaults kFourier = {
-    .layers = 2, .width = 512, .rate = 1e-3, .schedule = "cosine", .epochs = 10, .least_steps = 2000};
+    .layers = 2, .width = 512, .rate = 1e-3, .schedule = Schedule::cosine, .epochs = 10, .least_steps = 2000};
 constexpr NetworkDefaults kSiren = {
-    .layers = 4, .width = 512, .rate = 1e-4, .schedule = "cosine", .epochs = 10, .least_steps = 2000};
+    .layers = 4, .width = 512, .rate = 1e-4, .schedule = Schedule::cosine, .epochs = 10, .least_steps = 2000};
 
 }  // namespace
 

@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "drift/enum_words.h"
+#include "drift/error.h"
+
 namespace drift {
 namespace {
 
@@ -45,9 +48,8 @@ bool is_near(std::string_view a, std::string_view b, std::size_t distance) {
   return distance <= (letters(a).size() + 2) / 3 || contains(letters(a), letters(b)) || contains(letters(b), letters(a));
 }
 
-}  // namespace
-
-std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
+// "; did you mean 'Y'?", or nothing where none is near.
+std::string nearest_hint(std::string_view name, std::span<const std::string_view> known) {
   std::string_view nearest;
   std::size_t least = std::numeric_limits<std::size_t>::max();
   for (const std::string_view candidate : known) {
@@ -56,9 +58,24 @@ std::string did_you_mean(std::string_view name, std::span<const std::string_view
     least = distance;
     nearest = candidate;
   }
-  if (!nearest.empty()) return fmt::format("; did you mean '{}'?", nearest);
+  return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+}
+
+}  // namespace
+
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
+  const std::string hint = nearest_hint(name, known);
+  if (!hint.empty()) return hint;
   constexpr std::size_t kMostShown = 60;
   return known.empty() || known.size() > kMostShown ? "" : fmt::format("; known are {}", fmt::join(known, ", "));
+}
+
+std::string must_be_one_of(std::string_view word, std::span<const std::string_view> known) {
+  return fmt::format("must be one of {}{}", fmt::join(known, ", "), nearest_hint(word, known));
+}
+
+void refuse_word(std::string_view what, std::string_view word, std::span<const std::string_view> known) {
+  throw UsageError(fmt::format("{} {}: {}", what, word, must_be_one_of(word, known)));
 }
 
 }  // namespace drift

@@ -49,5 +49,11 @@ TEST(DidYouMean, IsEmptyWhenNothingIsKnownOrTooMuchToRead) {
   EXPECT_EQ(did_you_mean("xyz", std::vector<std::string_view>(100, "abc")), "");
 }
 
+TEST(MustBeOneOf, NamesAllAndTheNearest) {
+  constexpr std::array<std::string_view, 2> known = {"squared", "huber"};
+  EXPECT_EQ(must_be_one_of("Huber", known), "must be one of squared, huber; did you mean 'huber'?");
+  EXPECT_EQ(must_be_one_of("x", known), "must be one of squared, huber");
+}
+
 }  // namespace
 }  // namespace drift

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace drift {
 
@@ -14,11 +15,11 @@ class Fingerprint {
   void add(std::string_view text);
   template <class Number>
   void add(std::span<const Number> numbers) {
-    static_assert(sizeof(Number) == 8);
+    static_assert(std::is_arithmetic_v<Number> && sizeof(Number) <= 8);
     word(numbers.size());
     for (const Number& number : numbers) {
       std::uint64_t bits = 0;
-      std::memcpy(&bits, &number, sizeof(bits));
+      std::memcpy(&bits, &number, sizeof(number));
       word(bits);
     }
   }

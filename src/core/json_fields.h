@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "drift/enum_words.h"
 #include "drift/error.h"
 
 namespace drift {
@@ -22,8 +23,7 @@ namespace drift {
 // JSON for plain structs, both ways from one list of their fields. A struct T takes part when namespace drift has
 //   template <class Self> requires ConstOrNot<Self, T>
 //   void visit_fields(Self& self, auto&& field) { field("features", self.features); ... }
-// and an enum when it has
-//   constexpr auto enum_words(T) { return std::array{EnumWord<T>{"plane", T::plane}, ...}; }
+// and an enum when it has words (drift/enum_words.h).
 // Reading is strict: each key must be there, none may be unknown, and each value must have its field's type.
 
 template <class Self, class T>
@@ -34,12 +34,6 @@ concept HasFields = requires(const T& value) {
   visit_fields(value, [](const char*, const auto&) {});
 };
 
-template <class E>
-struct EnumWord {
-  const char* word;
-  E value;
-};
-
 template <class T>
 nlohmann::ordered_json write_json(const T& value) {
   if constexpr (HasFields<T>) {
@@ -47,10 +41,9 @@ nlohmann::ordered_json write_json(const T& value) {
     visit_fields(value, [&](const char* key, const auto& field) { object[key] = write_json(field); });
     return object;
   } else if constexpr (std::is_enum_v<T>) {
-    for (const auto& entry : enum_words(T{})) {
-      if (entry.value == value) return entry.word;
-    }
-    throw Error(fmt::format("an enumerator has no word: {}", static_cast<int>(value)));
+    const std::string_view word = word_of(value);
+    if (word.empty()) throw Error(fmt::format("an enumerator has no word: {}", static_cast<int>(value)));
+    return word;
   } else if constexpr (std::same_as<T, std::optional<double>>) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   } else {
@@ -94,15 +87,9 @@ class JsonReader {
   template <class E>
   requires std::is_enum_v<E>
   void read(const Json& json, const std::string& where, E& value) const {
-    std::vector<const char*> words;
-    for (const auto& entry : enum_words(E{})) {
-      if (json.is_string() && json.get_ref<const std::string&>() == entry.word) {
-        value = entry.value;
-        return;
-      }
-      words.push_back(entry.word);
-    }
-    refuse(where, fmt::format("one of \"{}\"", fmt::join(words, "\", \"")).c_str(), json);
+    const std::optional<E> found = json.is_string() ? from_word<E>(json.get_ref<const std::string&>()) : std::nullopt;
+    if (!found) refuse(where, fmt::format("one of \"{}\"", fmt::join(words_of<E>(), "\", \"")).c_str(), json);
+    value = *found;
   }
 
   void read(const Json& json, const std::string& where, bool& value) const;

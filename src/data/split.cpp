@@ -148,7 +148,9 @@ Split split_observations(const Observations& observations, const SplitOptions& o
   const std::span<const std::size_t> rows = wanted_rows ? *wanted_rows : std::span<const std::size_t>(all);
 
   Split split;
-  if (options.method == SplitMethod::random) {
+  if (options.method == SplitMethod::none) {
+    split.training.assign(rows.begin(), rows.end());
+  } else if (options.method == SplitMethod::random) {
     const Split places = split_at_random(rows.size(), options.held_out, options.seed);
     for (const std::size_t place : places.training) split.training.push_back(rows[place]);
     for (const std::size_t place : places.held_out) split.held_out.push_back(rows[place]);

@@ -5,11 +5,6 @@
 
 namespace drift {
 
-constexpr auto enum_words(DomainKind) {
-  return std::array{EnumWord<DomainKind>{"sphere", DomainKind::sphere}, EnumWord<DomainKind>{"plane", DomainKind::plane},
-                    EnumWord<DomainKind>{"xy", DomainKind::xy}};
-}
-
 template <class Self>
 requires ConstOrNot<Self, Standard>
 void visit_fields(Self& self, auto&& field) {

@@ -11,11 +11,6 @@ constexpr auto enum_words(Space) {
   return std::array{EnumWord<Space>{"plane", Space::plane}, EnumWord<Space>{"sphere", Space::sphere}};
 }
 
-constexpr auto enum_words(Family) {
-  return std::array{EnumWord<Family>{"matern", Family::matern},
-                    EnumWord<Family>{"squared_exponential", Family::squared_exponential}};
-}
-
 constexpr auto enum_words(Frequencies) {
   return std::array{EnumWord<Frequencies>{"independent", Frequencies::independent},
                     EnumWord<Frequencies>{"orthogonal", Frequencies::orthogonal},

@@ -12,11 +12,11 @@
 #include <span>
 
 #include "core/atomic_file.h"
-#include "core/fingerprint.h"
 #include "core/threads.h"
 #include "drift/error.h"
 #include "drift/version.h"
 #include "run/compare_parts.h"
+#include "run/run_identity.h"
 
 namespace drift {
 namespace {
@@ -94,16 +94,24 @@ std::string title_of(const std::string& method) {
 
 }  // namespace
 
+RunSettings with_absolute_paths(RunSettings settings) {
+  const auto anchor = [](std::string& path) { path = std::filesystem::absolute(path).lexically_normal().string(); };
+  for (std::string& pattern : settings.data.files) anchor(pattern);
+  anchor(settings.compare.folder);
+  std::string &truth = settings.compare.truth, &grid = settings.compare.grid;
+  if (truth.find_first_of("./") != std::string::npos) anchor(truth);
+  if (grid.starts_with("file:")) grid.erase(0, 5);
+  if (grid.ends_with(".nc")) anchor(grid);
+  return settings;
+}
+
 std::filesystem::path fit_stem(const ComparePlan& plan, const std::string& method, std::uint64_t seed) {
   Fingerprint print;
   print.add(build_id());
   print.add(plan.fingerprint);
   print.add(method);
-  if (method.starts_with("drift")) {  // the settings of the networks are those of the run
-    RunSettings own = plan.fit.settings;
-    own.data = {}, own.compare = {}, own.output = {}, own.threads = 0;
-    print.add(to_toml(own));
-  }
+  // The settings of its networks are those of the run.
+  if (method.starts_with("drift")) add_settings(print, plan.fit.settings, on_own_networks);
   return plan.folder / "fits" / fmt::format("{}.seed{}.{}", plain_name(method), seed, print.text());
 }
 
@@ -157,6 +165,7 @@ std::vector<ComparedMethod> summarise(const std::vector<std::string>& methods, s
 }
 
 Comparison compare(const ComparePlan& plan, const Reading& reading, const CompareControl& control) {
+  check(plan.fit.settings);
   if (!plan.folder.empty()) make_folder(plan.folder / "fits");
   Comparison out = {.finished = true,
                     .variable = plan.info.value.name,
@@ -196,12 +205,8 @@ Comparison compare(const ComparePlan& plan, const Reading& reading, const Compar
 std::filesystem::path save_compare_run(const ComparePlan& plan) {
   make_folder(plan.folder / "fits");
   RunSettings settings = plan.fit.settings;
-  for (std::string& pattern : settings.data.files) pattern = std::filesystem::absolute(pattern).lexically_normal().string();
-  settings.compare.folder = std::filesystem::absolute(plan.folder).lexically_normal().string();
-  std::string &truth = settings.compare.truth, &grid = settings.compare.grid;
-  if (truth.find_first_of("./") != std::string::npos) truth = std::filesystem::absolute(truth).lexically_normal().string();
-  if (grid.starts_with("file:")) grid.erase(0, 5);
-  if (grid.ends_with(".nc")) grid = std::filesystem::absolute(grid).lexically_normal().string();
+  settings.compare.folder = plan.folder.string();
+  settings = with_absolute_paths(std::move(settings));
   std::filesystem::path path = plan.folder / "run.toml";
   write_whole(path, to_toml(settings));
   return path;

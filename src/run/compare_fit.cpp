@@ -71,7 +71,7 @@ class Fitted {
 // Held-out observations as a method sees them, with the noise and spread settled so far.
 Forecast forecast_of(Fitted& fitted, const ComparePlan& plan, const Observations& observations, bool own_noise,
                      const FieldInfo& info, std::span<const std::size_t> rows) {
-  const bool sigmas = plan.fit.settings.uncertainty.noise == "sigma";
+  const bool sigmas = plan.fit.settings.uncertainty.noise == NoiseSource::sigma;
   std::vector<double> lon, lat, time;
   Forecast out;
   for (const std::size_t row : rows) {
@@ -128,7 +128,7 @@ std::vector<float> known_noise(const ComparePlan& plan, const Observations& obse
   const UncertaintySettings& wanted = plan.fit.settings.uncertainty;
   const auto to_engine = [&](double sd) { return static_cast<float>(sd / plan.fit.domain.value.sd); };
   std::vector<float> noise;
-  if (wanted.noise == "sigma") {
+  if (wanted.noise == NoiseSource::sigma) {
     for (const std::size_t row : plan.fit.split.training) noise.push_back(to_engine(observations.sigma[row]));
   } else if (wanted.noise_sd) {
     noise.assign(plan.fit.split.training.size(), to_engine(*wanted.noise_sd));
@@ -163,8 +163,8 @@ class OneFit {
                                    .noise_sd = noise};
     InterpolatorControl control = {.seed = result_.seed,
                                    .threads = plan_.fit.settings.threads,
-                                   .backend = backend_named(plan_.fit.settings.backend),
-                                   .precision = precision_named(plan_.fit.settings.precision),
+                                   .backend = plan_.fit.settings.backend,
+                                   .precision = plan_.fit.settings.precision,
                                    .stop = control_.stop};
     if (control_.progress) {
       control.progress = [this](double share, const std::string& what) {
@@ -210,7 +210,7 @@ class OneFit {
   // The method's own noise counts where nothing is calibrated and none is given.
   bool own_noise(const Interpolator& method) const {
     const UncertaintySettings& wanted = plan_.fit.settings.uncertainty;
-    return method.knows_noise() && wanted.calibrate == "none" && !wanted.noise_sd;
+    return method.knows_noise() && wanted.calibrate == CalibrationMethod::none && !wanted.noise_sd;
   }
 
   const ComparePlan& plan_;

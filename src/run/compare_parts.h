@@ -24,6 +24,9 @@ class Stopwatch {
 void forget_peak_memory();
 double peak_memory_mib();
 
+// The same settings from whichever folder they are read.
+RunSettings with_absolute_paths(RunSettings settings);
+
 // Without its ending: where a fit's result (.json) and map (.nc) lie in the plan's folder. Other data or settings, another name.
 std::filesystem::path fit_stem(const ComparePlan& plan, const std::string& method, std::uint64_t seed);
 

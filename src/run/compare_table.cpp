@@ -98,10 +98,10 @@ std::string heading(const Comparison& comparison, bool of_truth) {
                      comparison.split, spread);
 }
 
-std::string calibration_words(const std::string& calibrate) {
-  if (calibrate == "none")
+std::string calibration_words(CalibrationMethod calibrate) {
+  if (calibrate == CalibrationMethod::none)
     return "The spread is each method's own; noise is its own where it knows it, else estimated on the first half.";
-  if (calibrate == "scale") return "The first half settles every method's noise and a factor on its spread.";
+  if (calibrate == CalibrationMethod::scale) return "The first half settles every method's noise and a factor on its spread.";
   return "The first half settles every method's noise, a factor on its spread and conformal intervals.";
 }
 
@@ -252,7 +252,7 @@ std::string comparison_json(const Comparison& comparison) {
                                  {"training_observations", comparison.training},
                                  {"held_out_observations", comparison.held_out},
                                  {"held_out", comparison.split},
-                                 {"calibrate", comparison.calibrate},
+                                 {"calibrate", word_of(comparison.calibrate)},
                                  {"threads", comparison.threads},
                                  {"notes", notes(comparison)}};
   json["measures"] = nlohmann::ordered_json::object();

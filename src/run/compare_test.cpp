@@ -9,6 +9,7 @@
 
 #include "core/scratch_folder.h"
 #include "drift/error.h"
+#include "run/compare_parts.h"
 #include "run/run_testing.h"
 
 namespace drift {
@@ -120,7 +121,7 @@ TEST(Compare, DoesNotRepeatWhatTheFolderHolds) {
   const Reading reading = small_reading();
   const ScratchFolder folder;
   int fits = 0;
-  const auto run = [&](std::size_t seeds, bool fresh, const char* calibrate = "conformal") {
+  const auto run = [&](std::size_t seeds, bool fresh, CalibrationMethod calibrate = CalibrationMethod::conformal) {
     RunSettings settings = settings_with({"flat", "off"}, folder, seeds);
     settings.uncertainty.calibrate = calibrate;
     CompareControl control;
@@ -136,10 +137,52 @@ TEST(Compare, DoesNotRepeatWhatTheFolderHolds) {
   EXPECT_EQ(fits, 6) << "another seed is two more fits";
   run(2, true);
   EXPECT_EQ(fits, 10) << "all anew";
-  run(2, false, "scale");
+  run(2, false, CalibrationMethod::scale);
   EXPECT_EQ(fits, 14) << "other settings are another comparison";
   run(2, false);
   EXPECT_EQ(fits, 14) << "and the first is still there";
+}
+
+TEST(Compare, FitsAgainWhereSigmasTracksOrPlatformsChanged) {
+  Reading reading = small_reading();
+  const ScratchFolder folder;
+  int fits = 0;
+  const auto fits_of_a_run = [&] {
+    const int before = fits;
+    compare(plan_compare(settings_with({"flat"}, folder, 1), reading, fakes(&fits)), reading);
+    return fits - before;
+  };
+  EXPECT_EQ(fits_of_a_run(), 1);
+  EXPECT_EQ(fits_of_a_run(), 0);
+  reading.observations.sigma.assign(reading.observations.size(), 0.1F);
+  EXPECT_EQ(fits_of_a_run(), 1) << "sigmas";
+  reading.observations.sigma[7] = 0.2F;
+  EXPECT_EQ(fits_of_a_run(), 1) << "one sigma";
+  reading.observations.platform[7] ^= 1U;
+  EXPECT_EQ(fits_of_a_run(), 1) << "one platform";
+  reading.observations.platform_names[1] = "C";
+  EXPECT_EQ(fits_of_a_run(), 1) << "a platform's name";
+  EXPECT_EQ(fits_of_a_run(), 0);
+}
+
+TEST(Compare, KeepsRivalsWhereOnlyDriftsOwnNetworksChange) {
+  const Reading reading = small_reading();
+  const ScratchFolder folder;
+  const auto stem = [&](const char* method, auto change) {
+    RunSettings settings = settings_with({"flat"}, folder, 1);
+    change(settings);
+    return fit_stem(plan_compare(settings, reading, fakes()), method, 1);
+  };
+  const auto nothing = [](RunSettings&) {};
+  const auto members = [](RunSettings& s) { s.model.members = 3; };
+  const auto trials = [](RunSettings& s) { s.tune.trials = 30; };
+  const auto backend = [](RunSettings& s) { s.backend = Backend::cpu; };
+  const auto paths = [](RunSettings& s) { s.threads = 1, s.output.model = "m", s.data.files = {"other.nc"}; };
+  EXPECT_NE(stem("drift", members), stem("drift", nothing));
+  EXPECT_NE(stem("drift", trials), stem("drift", nothing));
+  EXPECT_EQ(stem("flat", members), stem("flat", nothing));
+  EXPECT_NE(stem("flat", backend), stem("flat", nothing)) << "its times are another backend's";
+  EXPECT_EQ(stem("drift", paths), stem("drift", nothing));
 }
 
 TEST(Compare, GoesOnWhereItWasStopped) {
@@ -166,7 +209,7 @@ TEST(Compare, GoesOnWhereItWasStopped) {
 TEST(Compare, TakesAMethodsOwnNoiseOnlyWhereNothingIsCalibrated) {
   const Reading reading = small_reading();
   const ScratchFolder folder;
-  const auto noise_of = [&](const char* calibrate, std::optional<double> given) {
+  const auto noise_of = [&](CalibrationMethod calibrate, std::optional<double> given) {
     RunSettings settings = settings_with({"noisy"}, folder, 1);
     settings.uncertainty.calibrate = calibrate;
     settings.uncertainty.noise_sd = given;
@@ -174,12 +217,13 @@ TEST(Compare, TakesAMethodsOwnNoiseOnlyWhereNothingIsCalibrated) {
     const auto measures = compare(plan, reading).rows.at(0).measures;
     return std::pair(measures.at("noise_sd").mean / plan.fit.domain.value.sd, measures.at("nlpd").mean);
   };
-  const auto [own, own_nlpd] = noise_of("none", {});
+  const auto [own, own_nlpd] = noise_of(CalibrationMethod::none, {});
   EXPECT_NEAR(own, std::sqrt(2.0 * 2.0 - 0.5 * 0.5), 1e-9);
-  const auto [fitted, fitted_nlpd] = noise_of("scale", {});
+  const auto [fitted, fitted_nlpd] = noise_of(CalibrationMethod::scale, {});
   EXPECT_LT(fitted, 1.5);
   EXPECT_LT(fitted_nlpd, own_nlpd) << "a noise twice too large costs density";
-  EXPECT_NEAR(noise_of("none", 0.25).first * plan_fit({}, reading).domain.value.sd, 0.25, 1e-9) << "what is given goes first";
+  EXPECT_NEAR(noise_of(CalibrationMethod::none, 0.25).first * plan_fit({}, reading).domain.value.sd, 0.25, 1e-9)
+      << "what is given goes first";
 }
 
 TEST(Compare, ScoresAgainstATruthOnTheGrid) {
@@ -275,8 +319,8 @@ TEST(PlanCompare, ChoosesMethodsAndRefusesWhatCannotBe) {
   EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drfit"}; }), HasSubstr("did you mean 'drift'?"));
   EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drift:epoch=2"}; }), HasSubstr("did you mean 'epochs'?"));
   EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drift:members=0"}; }), HasSubstr("from 1 to 1000"));
-  EXPECT_THAT(refusal([](auto& s) { s.split.method = "none"; }), HasSubstr("hold some out"));
-  EXPECT_THAT(refusal([](auto& s) { s.uncertainty.noise = "sigma"; }), HasSubstr("no sigma"));
+  EXPECT_THAT(refusal([](auto& s) { s.split.method = SplitMethod::none; }), HasSubstr("hold some out"));
+  EXPECT_THAT(refusal([](auto& s) { s.uncertainty.noise = NoiseSource::sigma; }), HasSubstr("no sigma"));
   EXPECT_THAT(refusal([](auto& s) { s.compare.truth = "geiod"; }), HasSubstr("did you mean 'geoid'?"));
   EXPECT_THAT(refusal([](auto& s) { s.compare.truth = "synthetic:x"; }), HasSubstr("whole number"));
   EXPECT_THAT(refusal([](auto& s) { s.compare.grid = "xy:0,0,1,1:0.1"; }), HasSubstr("plain x and y"));
@@ -317,7 +361,7 @@ TEST(Summarise, TakesMeanSpreadAndRanks) {
 TEST(ComparisonTable, SaysTheSameInAllForms) {
   Comparison comparison = {.finished = true, .variable = "ssh", .unit = "m", .training = 12345, .held_out = 678};
   comparison.split = "whole tracks";
-  comparison.calibrate = "scale";
+  comparison.calibrate = CalibrationMethod::scale;
   comparison.threads = 2;
   comparison.rows = summarise({"a:k=1,l=2", "b"}, 2,
                               {fit_with("a:k=1,l=2", 1, 0.1234, 0.9), fit_with("a:k=1,l=2", 2, 0.1236, 0.9),

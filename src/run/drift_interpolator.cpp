@@ -19,8 +19,7 @@ constexpr std::size_t kBlock = 65536;  // points predicted at a time
 RunSettings own_settings(const MethodSettings& method, RunSettings settings) {
   if (method.has("members")) settings.model.members = method.count("members", 1, 1, 1000);
   if (const auto epochs = method.number("epochs", 1e-3, 1e6)) settings.train.epochs = *epochs;
-  settings.uncertainty.method =
-      method.word("uncertainty", settings.uncertainty.method, {"ensemble", "variational", "dropout", "last_layer"});
+  settings.uncertainty.method = method.word("uncertainty", settings.uncertainty.method);
   return settings;
 }
 
@@ -38,7 +37,7 @@ MethodInfo drift_method_info() {
 
 DriftInterpolator::DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, const Reading& reading)
     : plan_(replan(plan, own_settings(settings, plan.settings), plan.split.training.size())), reading_(&reading) {
-  const bool searches = plan.settings.tune.method == "bayes";
+  const bool searches = plan.settings.tune.method == TuneMethod::bayes;
   trials_ = settings.count("trials", searches ? plan.settings.tune.trials : 0, 0, 100000);
 }
 

@@ -10,18 +10,33 @@
 #include "drift/error.h"
 #include "run/judge.h"
 #include "run/networks.h"
+#include "run/run_identity.h"
 #include "run/training_rows.h"
 
 namespace drift {
 namespace {
 
 constexpr const char* kFingerprintKey = "fingerprint";
+constexpr const char* kSettingsKey = "settings";  // as a run file: what differs can be told
 
 void say(const FitControl& control, const std::string& text) {
   if (control.say) control.say(text);
 }
 
 double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Of the checkpoint's run and this one.
+std::string difference(const FitPlan& plan, const Metadata& metadata) {
+  const auto settings = metadata.find(kSettingsKey);
+  if (settings == metadata.end()) return "other settings or other observations";
+  try {
+    const RunSettings before = run_settings_from_toml(settings->second, "settings");
+    const std::string differing = settings_that_differ(before, plan.settings, on_fit | on_observations);
+    return differing.empty() ? "the settings are the same, but the observations differ" : differing;
+  } catch (const UsageError&) {
+    return "its settings are those of another version of drift";
+  }
+}
 
 // The checkpoint's ensemble and state, where there is one of this very run.
 void take_up(const FitPlan& plan, const FitControl& control, Ensemble& ensemble, TrainingState& state) {
@@ -30,9 +45,8 @@ void take_up(const FitPlan& plan, const FitControl& control, Ensemble& ensemble,
   const auto found = checkpoint.metadata.find(kFingerprintKey);
   if (found == checkpoint.metadata.end() || found->second != plan.fingerprint) {
     throw UsageError(
-        fmt::format("{}: this checkpoint is of another run (other settings or other observations); repeat that run to "
-                    "finish it, or begin anew with --fresh",
-                    control.checkpoint.string()));
+        fmt::format("{}: this checkpoint is of another run: {}. Repeat that run to finish it, or begin anew with --fresh",
+                    control.checkpoint.string(), difference(plan, checkpoint.metadata)));
   }
   ensemble = std::move(checkpoint.ensemble);
   state = std::move(checkpoint.state);
@@ -45,8 +59,8 @@ void take_up(const FitPlan& plan, const FitControl& control, Ensemble& ensemble,
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const RunSettings& settings) {
-  return make_engine(backend_named(settings.backend),
-                     {.threads = settings.threads, .precision = precision_named(settings.precision)});
+  check(settings);
+  return make_engine(settings.backend, {.threads = settings.threads, .precision = settings.precision});
 }
 
 FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& control) {
@@ -63,7 +77,7 @@ FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& con
   options.control = {.progress = control.progress, .stop = control.stop};
   options.checkpoint = control.checkpoint;
   options.checkpoint_every_s = plan.settings.train.checkpoint_every_s;
-  options.metadata = {{kFingerprintKey, plan.fingerprint}};
+  options.metadata = {{kFingerprintKey, plan.fingerprint}, {kSettingsKey, to_toml(plan.settings)}};
   const double begun = seconds_now();
   result.finished = train(*engine, ensemble, state, rows.view(), plan.recipe, options);
   result.train_s = seconds_now() - begun;

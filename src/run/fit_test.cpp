@@ -47,7 +47,7 @@ TEST(PlanFit, SplitsAtRandomWithoutTracksAndRefusesTracksThatAreNotThere) {
   reading.report.tracks = 0;
   EXPECT_EQ(plan_fit({}, reading).split.held_out.size(), 240u);
   RunSettings settings;
-  settings.split.method = "track";
+  settings.split.method = SplitMethod::track;
   EXPECT_THAT(refusal(settings, reading), HasSubstr("no tracks"));
 }
 
@@ -63,11 +63,11 @@ TEST(PlanFit, ChoosesPlaneSphereOrPlainCoordinates) {
   Reading reading = small_reading();
   EXPECT_EQ(plan_fit({}, reading).domain.kind, DomainKind::plane);
   RunSettings settings;
-  settings.domain.kind = "sphere";
+  settings.domain.kind = DomainKind::sphere;
   EXPECT_EQ(plan_fit(settings, reading).domain.kind, DomainKind::sphere);
-  settings.domain = {.kind = "plane", .crs = "", .unit = ""};
+  settings.domain = {.kind = DomainKind::plane, .crs = "", .unit = ""};
   EXPECT_THAT(refusal(settings, reading), HasSubstr("needs its --crs"));
-  settings.domain = {.kind = "auto", .crs = "EPSG:3395", .unit = ""};
+  settings.domain = {.kind = {}, .crs = "EPSG:3395", .unit = ""};
   EXPECT_EQ(plan_fit(settings, reading).domain.crs, "EPSG:3395");
   reading.report.on_plane = true;
   EXPECT_THAT(refusal(settings, reading), HasSubstr("plain x and y"));
@@ -92,7 +92,7 @@ TEST(PlanFit, GivesFewObservationsMoreEpochsThanMany) {
 
 TEST(PlanFit, FollowsThePapersRecipeWhenAsked) {
   RunSettings settings;
-  settings.recipe = "paper";
+  settings.recipe = RecipeName::paper;
   settings.model.bottleneck = 8;
   const FitPlan plan = plan_fit(settings, small_reading());
   EXPECT_EQ(plan.recipe.optimiser, Optimiser::adam);
@@ -122,12 +122,12 @@ TEST(PlanFit, LeavesValuesAsTheyAreWhereTheSpreadIsNotThatOfNetworks) {
   RunSettings alone, paper;
   alone.model.members = 1;
   EXPECT_EQ(plan_fit(alone, reading).recipe.value_noise, 0.0);
-  paper.recipe = "paper";
+  paper.recipe = RecipeName::paper;
   EXPECT_EQ(plan_fit(paper, reading).recipe.value_noise, 0.0);
-  for (const char* method : {"dropout", "variational", "last_layer"}) {
+  for (const auto method : {UncertaintyMethod::dropout, UncertaintyMethod::variational, UncertaintyMethod::last_layer}) {
     RunSettings settings;
     settings.uncertainty.method = method;
-    EXPECT_EQ(plan_fit(settings, reading).recipe.value_noise, 0.0) << method;
+    EXPECT_EQ(plan_fit(settings, reading).recipe.value_noise, 0.0) << word_of(method);
   }
 }
 
@@ -142,7 +142,7 @@ TEST(PlanFit, SaysThatThereAreOutliersAndWhatToDo) {
   for (std::size_t i = 0; i < reading.observations.value.size(); i += 25) reading.observations.value[i] += 8.0;
   EXPECT_THAT(said({}, reading), HasSubstr("--loss huber"));
   RunSettings robust;
-  robust.train.loss = "huber";
+  robust.train.loss = LossKind::huber;
   EXPECT_THAT(said(robust, reading), Not(HasSubstr("Outliers")));
 }
 
@@ -154,15 +154,42 @@ TEST(PlanFit, RefusesWhatTheMachineHasNoMemoryFor) {
   EXPECT_THAT(refusal(settings, small_reading()), HasSubstr("training needs"));
 }
 
-TEST(PlanFit, TellsRunsApartByDataAndSettings) {
+TEST(PlanFit, TellsRunsApartByEveryColumnOfTheData) {
+  Reading reading = small_reading();
+  reading.observations.sigma.assign(reading.observations.size(), 0.1F);
+  const std::string print = plan_fit({}, reading).fingerprint;
+  EXPECT_EQ(plan_fit({}, reading).fingerprint, print);
+  const auto print_with = [&](auto change) {
+    Reading other = reading;
+    change(other.observations);
+    return plan_fit({}, other).fingerprint;
+  };
+  EXPECT_NE(print_with([](Observations& o) { o.value[5] += 1e-9; }), print);
+  EXPECT_NE(print_with([](Observations& o) { o.time_days[5] += 1e-6; }), print);
+  EXPECT_NE(print_with([](Observations& o) { o.sigma[5] = 0.2F; }), print);
+  EXPECT_NE(print_with([](Observations& o) { o.sigma.clear(); }), print);
+  EXPECT_NE(print_with([](Observations& o) { o.platform[5] ^= 1U; }), print);
+  EXPECT_NE(print_with([](Observations& o) { o.platform_names[0] = "C"; }), print);
+}
+
+TEST(PlanFit, TellsRunsApartByEverySettingThatBearsOnTheModel) {
   const Reading reading = small_reading();
-  Reading other = reading;
-  other.observations.value[5] += 1e-9;
-  RunSettings settings;
-  EXPECT_EQ(plan_fit(settings, reading).fingerprint, plan_fit(settings, reading).fingerprint);
-  EXPECT_NE(plan_fit(settings, reading).fingerprint, plan_fit(settings, other).fingerprint);
-  settings.seed = 2;
-  EXPECT_NE(plan_fit({}, reading).fingerprint, plan_fit(settings, reading).fingerprint);
+  const auto print_with = [&](auto change) {
+    RunSettings settings;
+    settings.model.members = 1;
+    change(settings);
+    return plan_fit(settings, reading).fingerprint;
+  };
+  const std::string print = print_with([](RunSettings&) {});
+  EXPECT_NE(print_with([](RunSettings& s) { s.seed = 2; }), print);
+  EXPECT_NE(print_with([](RunSettings& s) { s.uncertainty.method = UncertaintyMethod::variational; }), print);
+  EXPECT_NE(print_with([](RunSettings& s) { s.uncertainty.method = UncertaintyMethod::last_layer; }), print);
+  EXPECT_NE(print_with([](RunSettings& s) { s.uncertainty.calibrate = CalibrationMethod::none; }), print);
+  EXPECT_NE(print_with([](RunSettings& s) { s.precision = Precision::float32; }), print);
+  EXPECT_EQ(print_with([](RunSettings& s) { s.threads = 3; }), print);
+  EXPECT_EQ(print_with([](RunSettings& s) { s.backend = Backend::cpu; }), print) << "another machine may finish it";
+  EXPECT_EQ(print_with([](RunSettings& s) { s.train.checkpoint_every_s = 7.0; }), print);
+  EXPECT_EQ(print_with([](RunSettings& s) { s.output.model = "other", s.data.files = {"here.nc"}; }), print);
 }
 
 TEST(Fit, LearnsTheFieldAndTheNoise) {
@@ -212,18 +239,72 @@ TEST(Fit, StoppedAndTakenUpAgainEndsAsIfItHadNeverStopped) {
   }
 }
 
-TEST(Fit, RefusesTheCheckpointOfAnotherRun) {
-  const Reading reading = small_reading();
+RunSettings one_epoch() {
   RunSettings settings = small_settings();
-  const FitPlan plan = plan_fit(settings, reading);
+  settings.train.epochs = 1.0;
+  return settings;
+}
+
+// Why a run does not take up the checkpoint that an earlier one left; empty: it does.
+std::string why_not_taken_up(const RunSettings& earlier, const Reading& seen, const RunSettings& now, const Reading& reading) {
   const ScratchFolder folder;
   FitControl control;
   control.checkpoint = folder / "m.checkpoint";
-  control.stop = [] {
-    std::stop_source now;
-    now.request_stop();
-    return now.get_token();
-  }();
+  fit(plan_fit(earlier, seen), seen, control);
+  EXPECT_TRUE(std::filesystem::exists(control.checkpoint)) << "the last one stays until the model is saved";
+  const FitPlan plan = plan_fit(now, reading);
+  std::string why;
+  try {
+    fit(plan, reading, control);
+  } catch (const UsageError& error) {
+    why = error.what();
+  }
+  control.fresh = true;
+  EXPECT_NO_THROW(fit(plan, reading, control));
+  return why;
+}
+
+TEST(Fit, SaysWhatDiffersWhereACheckpointIsOfAnotherRun) {
+  Reading reading = small_reading();
+  RunSettings settings = one_epoch(), other = settings;
+  other.train.epochs = 2.0;
+  other.train.loss = LossKind::huber;
+  EXPECT_EQ(why_not_taken_up(settings, reading, settings, reading), "");
+  const std::string why = why_not_taken_up(settings, reading, other, reading);
+  EXPECT_THAT(why, HasSubstr("of another run: [train] epochs was 1 and is 2 now; [train] loss was \"squared\" and is \"huber\""));
+  EXPECT_THAT(why, HasSubstr("--fresh"));
+  Reading changed = reading;
+  changed.observations.value[5] += 1.0;
+  EXPECT_THAT(why_not_taken_up(settings, reading, settings, changed), HasSubstr("the observations differ"));
+}
+
+TEST(Fit, DoesNotTakeUpACheckpointWithOtherSigmas) {
+  Reading reading = small_reading(), other = reading;
+  reading.observations.sigma.assign(reading.observations.size(), 0.1F);
+  other.observations.sigma.assign(other.observations.size(), 0.2F);
+  RunSettings settings = one_epoch(), other_settings = settings;
+  settings.data.roles.sigma = "error";
+  other_settings.data.roles.sigma = "error2";
+  EXPECT_THAT(why_not_taken_up(settings, reading, other_settings, other),
+              HasSubstr("[data] sigma was \"error\" and is \"error2\" now"));
+}
+
+TEST(Fit, DoesNotTakeUpAnEnsembleAsVariational) {
+  const Reading reading = small_reading();
+  RunSettings settings = one_epoch();
+  settings.model.members = 1;
+  RunSettings variational = settings;
+  variational.uncertainty.method = UncertaintyMethod::variational;
+  EXPECT_THAT(why_not_taken_up(settings, reading, variational, reading),
+              HasSubstr("[uncertainty] method was \"ensemble\" and is \"variational\" now"));
+}
+
+TEST(Fit, RefusesACheckpointThatDoesNotSayOfWhichSettings) {
+  const Reading reading = small_reading();
+  const FitPlan plan = plan_fit(small_settings(), reading);
+  const ScratchFolder folder;
+  FitControl control;
+  control.checkpoint = folder / "m.checkpoint";
   const Ensemble ensemble = draw_ensemble(plan.spec, 1, plan.members);
   TrainingState state;
   for (const Member& member : ensemble.members) {
@@ -234,8 +315,6 @@ TEST(Fit, RefusesTheCheckpointOfAnotherRun) {
   }
   save_checkpoint(control.checkpoint, ensemble, state, plan.recipe, {{"fingerprint", "of another"}});
   EXPECT_THROW(fit(plan, reading, control), UsageError);
-  control.fresh = true;
-  EXPECT_NO_THROW(fit(plan, reading, control));
 }
 
 // The whole sphere, so that the date line and the poles are inside.

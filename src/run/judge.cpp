@@ -87,7 +87,7 @@ void fit_spread_and_noise(const FitPlan& plan, std::span<const Neighbours> pairs
 // sigmas: each observation's noise is its own, and stays.
 void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bool sigmas, const Observations& observations,
                       std::span<const std::size_t> rows, FieldInfo& info, Forecast& forecast) {
-  const bool scaling = wanted.calibrate != "none" && !forecast.sd_epistemic.empty();
+  const bool scaling = wanted.calibrate != CalibrationMethod::none && !forecast.sd_epistemic.empty();
   double scale = 1.0, noise = wanted.noise_sd.value_or(sigmas ? 0.0 : estimate_noise(forecast));
   if (scaling && (sigmas || wanted.noise_sd)) {
     scale = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic,
@@ -180,19 +180,21 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const For
                 bool own_noise) {
   UncertaintySettings steps = plan.settings.uncertainty;
   const bool held_out = !plan.split.held_out.empty();
-  if (!held_out) steps.calibrate = "none";  // residuals of what was trained on say nothing of the spread
-  const bool sigmas = steps.noise == "sigma" || (own_noise && steps.calibrate == "none" && !steps.noise_sd);
+  if (!held_out) steps.calibrate = CalibrationMethod::none;  // residuals of what was trained on say nothing of the spread
+  const bool sigmas =
+      steps.noise == NoiseSource::sigma || (own_noise && steps.calibrate == CalibrationMethod::none && !steps.noise_sd);
   const Split parts = held_out ? halves(plan, observations) : Split{some_training_rows(plan.split), {}};
   Forecast calibration = forecaster(parts.training);
   calibrate_spread(plan, steps, sigmas, observations, parts.training, info, calibration);
-  if (steps.calibrate == "conformal" && !calibration.sd_epistemic.empty()) calibrate_intervals(plan.domain, info, calibration);
+  if (steps.calibrate == CalibrationMethod::conformal && !calibration.sd_epistemic.empty())
+    calibrate_intervals(plan.domain, info, calibration);
   if (!held_out) return {};
   return {.calibrated_on = parts.training == parts.held_out ? 0 : parts.training.size(),
           .held_out = score_with(plan.domain, info, forecaster(parts.held_out))};
 }
 
 void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result) {
-  const bool sigmas = plan.settings.uncertainty.noise == "sigma";
+  const bool sigmas = plan.settings.uncertainty.noise == NoiseSource::sigma;
   const auto forecaster = [&](std::span<const std::size_t> rows) {
     return forecast(engine, result.model, reading.observations, rows, sigmas);
   };

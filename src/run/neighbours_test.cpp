@@ -57,7 +57,7 @@ TEST(PlanFit, TellsTheNoiseAndHoldsTrainingBackByIt) {
     EXPECT_NEAR(plan.recipe.noise_sd, plan.nugget_sd / plan.domain.value.sd, 1e-12);
   }
   RunSettings paper;
-  paper.recipe = "paper";
+  paper.recipe = RecipeName::paper;
   EXPECT_EQ(plan_fit(paper, small_reading()).recipe.noise_sd, paper_recipe().noise_sd);
 }
 

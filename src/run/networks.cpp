@@ -35,7 +35,7 @@ std::array<double, 4> extent_of(const Domain& domain, const Observations& observ
 
 Ensemble draw_networks(const FitPlan& plan) {
   Ensemble ensemble = draw_ensemble(plan.spec, plan.settings.seed, plan.members);
-  if (plan.settings.uncertainty.method == "variational") make_variational(ensemble);
+  if (plan.settings.uncertainty.method == UncertaintyMethod::variational) make_variational(ensemble);
   return ensemble;
 }
 
@@ -43,9 +43,9 @@ std::vector<LastLayerPosterior> add_uncertainty(Engine& engine, const FitPlan& p
                                                 Ensemble& ensemble) {
   const UncertaintySettings& wanted = plan.settings.uncertainty;
   const std::uint64_t seed = plan.settings.seed;
-  if (wanted.method == "dropout") ensemble = dropout_draws(ensemble, wanted.dropout, wanted.draws, seed);
-  if (wanted.method == "variational") ensemble = variational_draws(ensemble, wanted.draws, seed);
-  if (wanted.method != "last_layer") return {};
+  if (wanted.method == UncertaintyMethod::dropout) ensemble = dropout_draws(ensemble, wanted.dropout, wanted.draws, seed);
+  if (wanted.method == UncertaintyMethod::variational) ensemble = variational_draws(ensemble, wanted.draws, seed);
+  if (wanted.method != UncertaintyMethod::last_layer) return {};
   // Noise in the engine's units: what the recipe assumed.
   const double noise = std::max(plan.recipe.noise_sd, 1e-4);
   return fit_last_layer(engine, ensemble, rows, noise, plan.settings.threads);

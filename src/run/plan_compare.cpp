@@ -7,15 +7,15 @@
 #include <cmath>
 #include <set>
 
-#include "core/fingerprint.h"
 #include "drift/calendar.h"
 #include "drift/compare.h"
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
 #include "drift/field.h"
 #include "drift/predict.h"
+#include "run/compare_parts.h"
 #include "run/networks.h"
-#include "run/setting_list.h"
+#include "run/run_identity.h"
 
 namespace drift {
 namespace {
@@ -64,17 +64,12 @@ NamedTruth open_truth(const std::string& text) {
   return variable ? truth_from_file(name, rest) : truth_from_file(text);
 }
 
+// Of all that every method depends on.
 std::string data_fingerprint(const ComparePlan& plan, const Observations& observations) {
-  const UncertaintySettings& uncertainty = plan.fit.settings.uncertainty;
   Fingerprint print;
   print.add(to_json(plan.fit.domain));
-  print.add(fmt::format("{} {} {}", uncertainty.calibrate, uncertainty.noise, uncertainty.noise_sd.value_or(-1.0)));
-  print.add(fmt::format("{} {} {} {}", plan.fit.settings.compare.truth, plan.grid.name, plan.map_time.value_or(0.0),
-                        plan.seeds.front()));
-  for (const std::vector<double>* column :
-       {&observations.lon_deg, &observations.lat_deg, &observations.time_days, &observations.value}) {
-    print.add(std::span<const double>(*column));
-  }
+  add_settings(print, with_absolute_paths(plan.fit.settings), on_comparison);
+  add_observations(print, observations);
   print.add(std::span<const std::size_t>(plan.fit.split.training));
   print.add(std::span<const std::size_t>(plan.fit.split.held_out));
   return print.text();
@@ -118,7 +113,7 @@ ComparePlan plan_compare(const RunSettings& settings, const Reading& reading, co
   if (plan.fit.split.held_out.empty()) {
     throw UsageError("compare needs observations that no method has seen; hold some out (--held-out 0.1, --split auto)");
   }
-  if (settings.uncertainty.noise == "sigma" && reading.observations.sigma.empty()) {
+  if (settings.uncertainty.noise == NoiseSource::sigma && reading.observations.sigma.empty()) {
     throw UsageError("the noise is to be each observation's own, but the observations have no sigma; name it with --sigma");
   }
   plan.methods = method_texts(settings.compare.methods);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/fingerprint.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/fit.h"
@@ -15,6 +14,7 @@
 #include "network/plan.h"
 #include "run/neighbours.h"
 #include "run/replan.h"
+#include "run/run_identity.h"
 
 namespace drift {
 namespace {
@@ -90,7 +90,7 @@ class Planner {
 
   void choose_split() {
     const SplitSettings& wanted = plan_.settings.split;
-    const bool none = wanted.method == "none" || (wanted.held_out == 0.0 && wanted.platforms.empty());
+    const bool none = wanted.method == SplitMethod::none || (wanted.held_out == 0.0 && wanted.platforms.empty());
     SplitOptions options = {.held_out = none ? 0.0 : wanted.held_out,
                             .seed = plan_.settings.seed,
                             .platforms = wanted.platforms,
@@ -98,16 +98,16 @@ class Planner {
                             .on_plane = report_.on_plane};
     std::string how = "at random";
     const bool know_tracks = !observations_.track.empty() && report_.tracks >= kFewestTracks;
-    if (wanted.method == "track" || (wanted.method == "auto" && know_tracks)) {
+    if (wanted.method == SplitMethod::track || (!wanted.method && know_tracks)) {
       options.method = SplitMethod::track;
       how = "in whole tracks";
-    } else if (wanted.method == "platform") {
+    } else if (wanted.method == SplitMethod::platform) {
       options.method = SplitMethod::platform;
       how = "in whole platforms";
-    } else if (wanted.method == "time") {
+    } else if (wanted.method == SplitMethod::time) {
       options.method = SplitMethod::time;
       how = "as the last in time";
-    } else if (wanted.method == "block") {
+    } else if (wanted.method == SplitMethod::block) {
       options.method = SplitMethod::block;
       how = fmt::format("in blocks of {:g} {}", wanted.block, report_.on_plane ? "units" : "km");
     }
@@ -129,19 +129,19 @@ class Planner {
   void choose_domain() {
     const DomainSettings& wanted = plan_.settings.domain;
     const Rows rows = std::span<const std::size_t>(plan_.split.training);
-    if (report_.on_plane && (wanted.kind == "sphere" || wanted.kind == "plane" || !wanted.crs.empty())) {
+    if (report_.on_plane && (wanted.kind == DomainKind::sphere || wanted.kind == DomainKind::plane || !wanted.crs.empty())) {
       throw UsageError("domain: the positions are plain x and y, not longitudes and latitudes; use --domain xy");
     }
-    if (wanted.kind == "plane" && wanted.crs.empty()) throw UsageError("domain: a plane needs its --crs, as EPSG:6931");
-    if (!wanted.crs.empty() && wanted.kind != "plane" && wanted.kind != "auto") {
-      throw UsageError(fmt::format("domain: {} has no crs; use --domain plane, or leave --crs out", wanted.kind));
+    if (wanted.kind == DomainKind::plane && wanted.crs.empty()) throw UsageError("domain: a plane needs its --crs, as EPSG:6931");
+    if (!wanted.crs.empty() && wanted.kind.value_or(DomainKind::plane) != DomainKind::plane) {
+      throw UsageError(fmt::format("domain: {} has no crs; use --domain plane, or leave --crs out", word_of(*wanted.kind)));
     }
-    if (report_.on_plane || wanted.kind == "xy") {
+    if (report_.on_plane || wanted.kind == DomainKind::xy) {
       const std::string unit = !wanted.unit.empty() ? wanted.unit : !report_.plane_unit.empty() ? report_.plane_unit : "unit";
       plan_.domain = fit_domain(xy_domain(unit), observations_, rows);
     } else if (!wanted.crs.empty()) {
       plan_.domain = fit_domain(plane_domain(wanted.crs), observations_, rows);
-    } else if (wanted.kind == "sphere") {
+    } else if (wanted.kind == DomainKind::sphere) {
       plan_.domain = fit_domain(sphere_domain(), observations_, rows);
     } else {
       plan_.domain = drift::choose_domain(observations_, rows);
@@ -170,7 +170,7 @@ class Planner {
     return *first < *last;
   }
 
-  bool by_paper() const { return plan_.settings.recipe == "paper"; }
+  bool by_paper() const { return plan_.settings.recipe == RecipeName::paper; }
 
   // In the engine's units. Sparse tracks want longer lengthscales than dense ones: 22 times the mean distance from an observation
   // to the nearest one of another track came near the best of trials on both (docs/design.md). The sphere's unit is a radian.
@@ -211,15 +211,15 @@ class Planner {
       if (by_paper()) spec.spatial.hidden_lengthscale *= narrower;
       spec.bottleneck = static_cast<int>(*wanted.bottleneck);
     }
-    const Covariance covariance = {wanted.covariance == "matern" ? Family::matern : Family::squared_exponential, wanted.nu};
+    const Covariance covariance = {wanted.covariance, wanted.nu};
     for (ChainSpec* chain : {&spec.spatial, &spec.temporal}) {
       chain->covariance = chain->hidden_covariance = covariance;
       if (wanted.amplitude) chain->amplitude = chain->hidden_amplitude = *wanted.amplitude;
     }
     check(spec);
     plan_.spec = spec;
-    const std::string& method = plan_.settings.uncertainty.method;
-    const bool drawn = method == "variational" || method == "dropout";
+    const UncertaintyMethod method = plan_.settings.uncertainty.method;
+    const bool drawn = method == UncertaintyMethod::variational || method == UncertaintyMethod::dropout;
     plan_.members = wanted.members.value_or(drawn ? 1 : kMembers);
     const double length = lengthscale_from_engine(plan_.domain, spec.spatial.lengthscales[0]);
     note("Model: {} of {}, {} features, bottlenecks of {}; lengthscale {} {}{}.",
@@ -254,7 +254,7 @@ class Planner {
   // Of 27,000 observations with 5 % of outliers the squared loss left an error of 0.40 of the field's sd, Huber's 0.30.
   void advise_on_outliers(double share) {
     constexpr double kMany = 0.002;
-    if (share < kMany || plan_.settings.train.loss == "huber") return;
+    if (share < kMany || plan_.settings.train.loss == LossKind::huber) return;
     note("Outliers: {:.1f} % of the observations lie five times the noise off their neighbours; --loss huber counts them less.",
          100.0 * share);
   }
@@ -271,17 +271,17 @@ class Planner {
     }
     if (wanted.epochs) recipe.epochs = *wanted.epochs;
     if (wanted.batch) recipe.batch = *wanted.batch;
-    if (!wanted.optimiser.empty()) recipe.optimiser = wanted.optimiser == "adam" ? Optimiser::adam : Optimiser::muon;
-    recipe.loss = wanted.loss == "huber" ? LossKind::huber : LossKind::squared;
+    if (wanted.optimiser) recipe.optimiser = *wanted.optimiser;
+    recipe.loss = wanted.loss;
     recipe.huber_delta = wanted.huber_delta;
     if (wanted.rate) recipe.rate = *wanted.rate;
     if (wanted.bottleneck_rate) recipe.muon_rate = *wanted.bottleneck_rate;
-    if (plan_.settings.uncertainty.method == "dropout") recipe.dropout = plan_.settings.uncertainty.dropout;
+    if (plan_.settings.uncertainty.method == UncertaintyMethod::dropout) recipe.dropout = plan_.settings.uncertainty.dropout;
     recipe.noise_sd = noise_sd;
     if (const auto noise = plan_.settings.uncertainty.noise_sd) recipe.noise_sd = *noise / plan_.domain.value.sd;
     if (wanted.decay_noise_sd) recipe.noise_sd = *wanted.decay_noise_sd / plan_.domain.value.sd;
     recipe.value_noise = value_noise();
-    if (plan_.settings.tune.method == "gradient") recipe.train_lengthscales = recipe.train_amplitudes = true;
+    if (plan_.settings.tune.method == TuneMethod::gradient) recipe.train_lengthscales = recipe.train_amplitudes = true;
     check(recipe);
     plan_.recipe = recipe;
     if (recipe.value_noise > 0.0) {
@@ -301,7 +301,7 @@ class Planner {
     const UncertaintySettings& uncertainty = plan_.settings.uncertainty;
     const double unit = plan_.domain.value.sd;
     if (const auto wanted = plan_.settings.train.value_noise_sd) return *wanted / unit;
-    if (by_paper() || uncertainty.method != "ensemble" || plan_.members < 2) return 0.0;
+    if (by_paper() || uncertainty.method != UncertaintyMethod::ensemble || plan_.members < 2) return 0.0;
     return std::min(uncertainty.noise_sd.value_or(plan_.nugget_sd) / unit, kMostNoise);
   }
 
@@ -330,11 +330,9 @@ class Planner {
     print.add(to_json(plan_.spec));
     print.add(to_json(plan_.recipe));
     print.add(to_json(plan_.domain));
-    print.add(fmt::format("{} {}", plan_.settings.seed, plan_.members));
-    print.add(std::span<const double>(observations_.lon_deg));
-    print.add(std::span<const double>(observations_.lat_deg));
-    print.add(std::span<const double>(observations_.time_days));
-    print.add(std::span<const double>(observations_.value));
+    print.add(std::to_string(plan_.members));
+    add_settings(print, plan_.settings, on_fit);
+    add_observations(print, observations_);
     print.add(std::span<const std::size_t>(plan_.split.training));
     return print.text();
   }
@@ -346,7 +344,10 @@ class Planner {
 
 }  // namespace
 
-FitPlan plan_fit(const RunSettings& settings, const Reading& reading) { return Planner(settings, reading).plan(); }
+FitPlan plan_fit(const RunSettings& settings, const Reading& reading) {
+  check(settings);
+  return Planner(settings, reading).plan();
+}
 
 FitPlan replan(const FitPlan& plan, const RunSettings& settings, std::size_t training) {
   return Planner(settings, Reading{}).again(plan, training);

@@ -4,7 +4,6 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <type_traits>
@@ -12,6 +11,7 @@
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
 #include "run/setting_list.h"
+#include "run/setting_text.h"
 
 namespace drift {
 namespace {
@@ -101,7 +101,6 @@ class RunFile {
   double number(const toml::node& node, const char* key, const SettingRule& rule, bool whole) const {
     if (!node.is_number()) fail_type(node, key, whole ? "a whole number" : "a number");
     const double value = *node.value<double>();
-    if (!std::isfinite(value)) fail(node, fmt::format("{} must be finite", key));
     if (const std::string why = misfit(rule, value, whole); !why.empty())
       fail(node, fmt::format("{} is {:g}; it {}", key, value, why));
     return value;
@@ -115,13 +114,19 @@ class RunFile {
     return values;
   }
 
-  void read(const toml::node& node, const char* key, const SettingRule& rule, std::string& field) const {
+  void read(const toml::node& node, const char* key, const SettingRule&, std::string& field) const {
     if (!node.is_string()) fail_type(node, key, "a text in quotes");
     field = *node.value<std::string>();
-    if (const std::string why = misfit(rule, field); !why.empty())
-      fail(node, fmt::format("{} is \"{}\"; it {}", key, field, why));
   }
-  void read(const toml::node& node, const char* key, const SettingRule& rule, std::vector<std::string>& field) const {
+  template <FieldOfWords Field>
+  void read(const toml::node& node, const char* key, const SettingRule& rule, Field& field) const {
+    std::string word;
+    read(node, key, rule, word);
+    if (!set_from_word(field, word))
+      fail(node, fmt::format("{} is \"{}\"; it {}", key, word, must_be_one_of(word, Words<Field>::all())));
+  }
+  template <class Entry>
+  void read(const toml::node& node, const char* key, const SettingRule& rule, std::vector<Entry>& field) const {
     field.clear();
     if (node.is_string()) {
       read(node, key, rule, field.emplace_back());
@@ -159,45 +164,23 @@ class RunFile {
   toml::table root_;
 };
 
-// A setting's value as TOML.
-struct TomlText {
-  std::string operator()(const std::string& value) const {
-    std::string text = "\"";
-    for (const char c : value) {
-      if (c == '"' || c == '\\') text += '\\';
-      if (static_cast<unsigned char>(c) < 0x20)
-        text += fmt::format("\\u{:04x}", static_cast<int>(c));
-      else
-        text += c;
-    }
-    return text + "\"";
-  }
-  std::string operator()(const std::vector<std::string>& values) const {
-    std::string text;
-    for (const std::string& value : values) text += (text.empty() ? "" : ", ") + (*this)(value);
-    return "[" + text + "]";
-  }
-  std::string operator()(bool value) const { return value ? "true" : "false"; }
-  template <class Number>
-  requires std::is_arithmetic_v<Number> std::string operator()(Number value) const {
-    std::string text = fmt::format("{}", value);
-    return text;
-  }
-  std::string operator()(const Range& range) const { return fmt::format("[{}, {}]", range.low, range.high); }
-  std::string operator()(const std::array<double, 4>& box) const {
-    return fmt::format("[{}, {}, {}, {}]", box[0], box[1], box[2], box[3]);
-  }
-  template <class T>
-  std::string operator()(const std::optional<T>& value) const {
-    return value ? (*this)(*value) : "";
-  }
-};
-
 void anchor(std::string& path, const std::filesystem::path& folder) {
   if (!path.empty() && std::filesystem::path(path).is_relative()) path = (folder / path).lexically_normal().string();
 }
 
 }  // namespace
+
+std::string TomlText::operator()(const std::string& value) const {
+  std::string text = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') text += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      text += fmt::format("\\u{:04x}", static_cast<int>(c));
+    else
+      text += c;
+  }
+  return text + "\"";
+}
 
 RunSettings run_settings_from_toml(const std::string& text, const std::string& name) { return RunFile(text, name).settings(); }
 

@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "core/scratch_folder.h"
+#include "drift/compare.h"
 #include "drift/error.h"
+#include "drift/tune_run.h"
+#include "run/run_testing.h"
 
 namespace drift {
 namespace {
@@ -64,8 +68,13 @@ TEST(RunFile, WrittenSettingsAreReadBackToTheSame) {
   settings.data.box = {1.0 / 3.0, -90, 180, 90};
   settings.model.amplitude = 0.7;
   settings.train.batch = 300;
-  settings.domain.kind = "plane";
+  settings.domain.kind = DomainKind::plane;
   settings.domain.crs = "EPSG:6932";
+  settings.backend = Backend::cuda;
+  settings.split.method = SplitMethod::none;
+  settings.train.optimiser = Optimiser::adam;
+  settings.uncertainty.method = UncertaintyMethod::last_layer;
+  settings.tune.settings = {SearchedSetting::layers, SearchedSetting::noise_sd};
   settings.seed = 123456789012345;
   const std::string text = to_toml(settings);
   const RunSettings back = parse(text);
@@ -74,6 +83,11 @@ TEST(RunFile, WrittenSettingsAreReadBackToTheSame) {
   EXPECT_EQ(back.data.valid->high, 1e-17);
   EXPECT_EQ((*back.data.box)[0], 1.0 / 3.0);
   EXPECT_EQ(back.seed, settings.seed);
+  EXPECT_EQ(back.backend, settings.backend);
+  EXPECT_EQ(back.split.method, settings.split.method);
+  EXPECT_EQ(back.train.optimiser, settings.train.optimiser);
+  EXPECT_EQ(back.uncertainty.method, settings.uncertainty.method);
+  EXPECT_EQ(back.tune.settings, settings.tune.settings);
 }
 
 TEST(RunFile, NamesFileLineAndNearestKeyOfAnUnknownOne) {
@@ -93,10 +107,23 @@ TEST(RunFile, NamesLineAndRangeOfAValueOutside) {
   EXPECT_EQ(refusal("[train]\n\nepochs = 0\n"), "run.toml:3: epochs is 0; it must be more than 0");
   EXPECT_EQ(refusal("[model]\nmembers = 2.5\n"), "run.toml:2: members is 2.5; it must be a whole number");
   EXPECT_EQ(refusal("[split]\nheld_out = 0.95\n"), "run.toml:2: held_out is 0.95; it must be at least 0 and at most 0.9");
-  EXPECT_EQ(refusal("[train]\nepochs = inf\n"), "run.toml:2: epochs must be finite");
+  EXPECT_EQ(refusal("[train]\nepochs = inf\n"), "run.toml:2: epochs is inf; it must be finite");
   EXPECT_EQ(refusal("[split]\nmethod = \"tracks\"\n"),
-            "run.toml:2: method is \"tracks\"; it must be one of auto, none, random, track, platform, time, block");
+            "run.toml:2: method is \"tracks\"; it must be one of auto, none, random, track, platform, time, block; did you mean "
+            "'track'?");
+  EXPECT_EQ(
+      refusal("[tune]\nsettings = [\"layers\", \"depth\"]\n"),
+      "run.toml:2: settings is \"depth\"; it must be one of lengthscale, time_lengthscale_days, amplitude, noise_sd, layers, "
+      "features, bottleneck_rate");
   EXPECT_THAT(refusal("[data]\nvalid = [3, 1]\n"), HasSubstr("run.toml:2: valid runs from 3 down to 1"));
+}
+
+TEST(RunFile, AutoIsLeftOpen) {
+  const RunSettings settings = parse("[domain]\nkind = \"auto\"\n[split]\nmethod = \"auto\"\n[train]\noptimiser = \"auto\"\n");
+  EXPECT_FALSE(settings.domain.kind);
+  EXPECT_FALSE(settings.split.method);
+  EXPECT_FALSE(settings.train.optimiser);
+  EXPECT_EQ(to_toml(settings), "");
 }
 
 TEST(RunFile, NamesTheLineOfATextThatIsNotToml) { EXPECT_THAT(refusal("[data]\nvalue = \n"), HasSubstr("run.toml:2: not TOML")); }
@@ -125,6 +152,14 @@ TEST(Flags, SetWhatTheirKeysDo) {
   EXPECT_EQ((*settings.data.box)[0], 170.0);
   EXPECT_TRUE(settings.data.any_order);
   EXPECT_EQ(settings.model.members, 5u);
+  set_from_flag(settings, "--loss", {"huber"});
+  set_from_flag(settings, "--domain", {"sphere"});
+  set_from_flag(settings, "--search", {"layers", "features"});
+  EXPECT_EQ(settings.train.loss, LossKind::huber);
+  EXPECT_EQ(settings.domain.kind, DomainKind::sphere);
+  EXPECT_EQ(settings.tune.settings, (std::vector{SearchedSetting::layers, SearchedSetting::features}));
+  set_from_flag(settings, "--domain", {"auto"});
+  EXPECT_FALSE(settings.domain.kind);
 }
 
 TEST(Flags, NameThemselvesWhereTheTextDoesNotFit) {
@@ -142,6 +177,70 @@ TEST(Flags, NameThemselvesWhereTheTextDoesNotFit) {
   EXPECT_EQ(why("--valid", "3:-3"), "--valid 3:-3: must be LOW:HIGH, two numbers in ascending order");
   EXPECT_EQ(why("--bbox", "1,2,3"), "--bbox 1,2,3: must be four numbers, LON0,LAT0,LON1,LAT1");
   EXPECT_EQ(why("--split", "half"), "--split half: must be one of auto, none, random, track, platform, time, block");
+  EXPECT_EQ(why("--loss", "Huber"), "--loss Huber: must be one of squared, huber; did you mean 'huber'?");
+}
+
+// What a program may put into settings that no run file could.
+TEST(CheckSettings, GivesAProgramTheSentencesOfARunFile) {
+  const auto why = [](auto change) -> std::string {
+    RunSettings settings;
+    change(settings);
+    try {
+      check(settings);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  static constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(why([](RunSettings&) {}), "accepted");
+  EXPECT_EQ(why([](RunSettings& s) { s.train.batch = std::numeric_limits<std::size_t>::max(); }),
+            "[train] batch is 18446744073709551615; it must be at least 1 and at most 1e+09");
+  EXPECT_EQ(why([](RunSettings& s) { s.train.epochs = kNan; }), "[train] epochs is nan; it must be finite");
+  EXPECT_EQ(why([](RunSettings& s) { s.model.nu = kInfinity; }), "[model] nu is inf; it must be finite");
+  EXPECT_EQ(why([](RunSettings& s) { s.split.held_out = -0.1; }),
+            "[split] held_out is -0.1; it must be at least 0 and at most 0.9");
+  EXPECT_EQ(why([](RunSettings& s) { s.threads = -1; }), "threads is -1; it must be at least 0 and at most 4096");
+  EXPECT_EQ(why([](RunSettings& s) {
+              s.data.valid = Range{3.0, 1.0};
+            }),
+            "[data] valid is [3, 1]; it must have its lower end first");
+  EXPECT_EQ(why([](RunSettings& s) { s.data.box = {0.0, kNan, 1.0, 1.0}; }), "[data] bbox is nan; it must be finite");
+  EXPECT_EQ(why([](RunSettings& s) { s.train.loss = static_cast<LossKind>(7); }),
+            "[train] loss is enumerator 7; it must be one of squared, huber");
+  EXPECT_EQ(why([](RunSettings& s) { s.tune.settings = {static_cast<SearchedSetting>(-1)}; }),
+            "[tune] settings is enumerator -1; it must be one of lengthscale, time_lengthscale_days, amplitude, noise_sd, "
+            "layers, features, bottleneck_rate");
+}
+
+TEST(CheckSettings, IsDoneByWhateverTakesThem) {
+  RunSettings settings;
+  settings.train.batch = std::numeric_limits<std::size_t>::max();
+  EXPECT_THROW(read_options(settings), UsageError);
+  EXPECT_THROW(make_engine(settings), UsageError);
+  const Reading reading = small_reading();
+  EXPECT_THROW(plan_fit(settings, reading), UsageError);
+  EXPECT_THROW(plan_compare(settings, reading), UsageError);
+  FitPlan changed = plan_fit({}, reading);
+  changed.settings.train.batch = settings.train.batch;
+  EXPECT_THROW(fit(changed, reading), UsageError);
+  EXPECT_THROW(tune_run(changed, reading, {}), UsageError);
+}
+
+TEST(Settings, NameTheWordsOfTheirTypeInTheirHelp) {
+  for (const SettingInfo& info : setting_infos()) {
+    if (info.flag == "--optimiser") {
+      EXPECT_THAT(info.help, HasSubstr(": one of auto, adam, muon"));
+      EXPECT_EQ(info.fallback, "auto");
+    }
+    if (info.flag == "--loss") {
+      EXPECT_THAT(info.help, HasSubstr(": one of squared, huber"));
+      EXPECT_EQ(info.fallback, "squared");
+    }
+    if (info.flag == "--search") {
+      EXPECT_TRUE(info.repeats);
+    }
+  }
 }
 
 TEST(Settings, HaveOneFlagEachAndHelp) {

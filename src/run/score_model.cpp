@@ -59,8 +59,8 @@ ModelScores score_model(Engine& engine, const FieldModel& model, const Observati
   if (model.info.has_time && observations.time_days.empty()) {
     throw UsageError("the model varies in time but the observations have none; name their time with --time");
   }
-  const bool sigmas =
-      run_settings_from_toml(model.settings, "the model's settings").uncertainty.noise == "sigma" && !observations.sigma.empty();
+  const bool sigmas = run_settings_from_toml(model.settings, "the model's settings").uncertainty.noise == NoiseSource::sigma &&
+                      !observations.sigma.empty();
   std::vector<std::size_t> rows(observations.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   const Forecast all = forecast(engine, model, observations, rows, sigmas);

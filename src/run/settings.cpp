@@ -40,11 +40,17 @@ class FlagText {
   FlagText(std::string flag, const std::vector<std::string>& texts, const SettingRule& rule)
       : flag_(std::move(flag)), texts_(texts), rule_(rule) {}
 
-  void into(std::string& field) const {
-    if (const std::string why = misfit(rule_, text()); !why.empty()) fail(why);
-    field = text();
-  }
+  void into(std::string& field) const { field = text(); }
   void into(std::vector<std::string>& field) const { field = texts_; }
+  template <FieldOfWords Field>
+  void into(Field& field) const {
+    into(field, text());
+  }
+  template <EnumWithWords E>
+  void into(std::vector<E>& field) const {
+    field.clear();
+    for (const std::string& text : texts_) into(field.emplace_back(), text);
+  }
   void into(bool& field) const { field = true; }
   void into(std::optional<Range>& field) const {
     const auto numbers = as_numbers(text(), ':', 2);
@@ -69,6 +75,10 @@ class FlagText {
   void into(std::optional<Number>& field) const { into(field.emplace()); }
 
  private:
+  template <FieldOfWords Field>
+  void into(Field& field, const std::string& word) const {
+    if (!set_from_word(field, word)) refuse_word(flag_, word, Words<Field>::all());
+  }
   const std::string& text() const { return texts_.back(); }
   [[noreturn]] void fail(const std::string& why) const { throw UsageError(fmt::format("{} {}: {}", flag_, text(), why)); }
 
@@ -78,11 +88,26 @@ class FlagText {
 };
 
 template <class Field>
+constexpr bool kIsList = false;
+template <class Entry>
+constexpr bool kIsList<std::vector<Entry>> = true;
+
+template <class Field>
+std::string help_text(const SettingRule& rule) {
+  const std::vector<std::string_view> words = Words<Field>::all();
+  return words.empty() ? rule.help : fmt::format("{}: one of {}", rule.help, fmt::join(words, ", "));
+}
+
+template <class Field>
 std::string fallback_text(const Field& field) {
   if constexpr (std::is_arithmetic_v<Field> && !std::is_same_v<Field, bool>) {
     return fmt::format("{:g}", static_cast<double>(field));
   } else if constexpr (std::is_same_v<Field, std::string>) {
     return field;
+  } else if constexpr (EnumWithWords<Field>) {
+    return std::string(word_of(field));
+  } else if constexpr (FieldOfWords<Field>) {
+    return std::string(field ? word_of(*field) : kAuto);
   } else {
     return "";
   }
@@ -98,33 +123,14 @@ double time_setting(const char* table, const char* key, const std::string& text)
       fmt::format("[{}] {} is \"{}\"; it must be a time such as 2020-03-01 or 2020-03-01T06:00, or a number", table, key, text));
 }
 
-std::string misfit(const SettingRule& rule, double number, bool whole) {
-  if (whole && number != std::floor(number)) return "must be a whole number";
-  const bool good = (rule.more_than_least ? number > rule.least : number >= rule.least) && number <= rule.most;
-  if (good) return "";
-  std::string range =
-      rule.more_than_least ? fmt::format("must be more than {:g}", rule.least) : fmt::format("must be at least {:g}", rule.least);
-  if (std::isfinite(rule.most)) range += fmt::format(" and at most {:g}", rule.most);
-  return range;
-}
-
-std::string misfit(const SettingRule& rule, const std::string& word) {
-  if (rule.words.empty()) return "";
-  for (const char* known : rule.words) {
-    if (word == known) return "";
-  }
-  const bool may_be_empty = *rule.words.front() == '\0';  // the default, which nobody writes
-  return fmt::format("must be one of {}", fmt::join(rule.words.begin() + (may_be_empty ? 1 : 0), rule.words.end(), ", "));
-}
-
 const std::vector<SettingInfo>& setting_infos() {
   static const std::vector<SettingInfo> infos = [] {
     std::vector<SettingInfo> list;
     const RunSettings defaults;
     visit_settings(defaults, [&](const char* table, const char* key, const auto& field, const SettingRule& rule) {
       using Field = std::remove_cvref_t<decltype(field)>;
-      list.push_back({table, key, rule.flag, rule.help, fallback_text(field), std::is_same_v<Field, bool>,
-                      std::is_same_v<Field, std::vector<std::string>>});
+      list.push_back(
+          {table, key, rule.flag, help_text<Field>(rule), fallback_text(field), std::is_same_v<Field, bool>, kIsList<Field>});
     });
     return list;
   }();
@@ -142,6 +148,7 @@ void set_from_flag(RunSettings& settings, const std::string& flag, const std::ve
 }
 
 ReadOptions read_options(const RunSettings& settings) {
+  check(settings);
   const DataSettings& data = settings.data;
   ReadOptions options;
   options.roles = data.roles;

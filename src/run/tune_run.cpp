@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
-#include "drift/did_you_mean.h"
 #include "drift/error.h"
+#include "run/run_identity.h"
 #include "run/tune_trials.h"
 
 namespace drift {
@@ -19,65 +19,79 @@ namespace {
 constexpr std::array<double, 6> kAlphas = {0.0, 0.01, 0.03, 0.1, 0.3, 0.9};
 constexpr std::size_t kRoundOnGpu = 5;  // trials; what that loses against one at a time: docs/verbs/tune.md
 
-// The settings as they are: tried first, so that a search never ends worse than no search.
+// A setting as it is: tried first, so that a search never ends worse than no search.
+double present(const FitPlan& plan, SearchedSetting setting) {
+  switch (setting) {
+    case SearchedSetting::lengthscale:
+      return lengthscale_from_engine(plan.domain, plan.spec.spatial.lengthscales[0]);
+    case SearchedSetting::time_lengthscale_days:
+      return time_lengthscale_from_engine(plan.domain, plan.spec.temporal.lengthscales[0]);
+    case SearchedSetting::amplitude:
+      return plan.spec.spatial.amplitude;
+    case SearchedSetting::noise_sd:
+      return plan.recipe.noise_sd * plan.domain.value.sd;
+    case SearchedSetting::layers:
+      return plan.spec.spatial.layers;
+    case SearchedSetting::features:
+      return plan.spec.features;
+    default:
+      return plan.recipe.muon_rate;
+  }
+}
+
 Point present(const FitPlan& plan, const SearchSpace& space) {
   Point point;
   for (const Setting& setting : space) {
-    double value = 0.0;
-    if (setting.name == "lengthscale") value = lengthscale_from_engine(plan.domain, plan.spec.spatial.lengthscales[0]);
-    if (setting.name == "time_lengthscale_days")
-      value = time_lengthscale_from_engine(plan.domain, plan.spec.temporal.lengthscales[0]);
-    if (setting.name == "amplitude") value = plan.spec.spatial.amplitude;
-    if (setting.name == "noise_sd") value = plan.recipe.noise_sd * plan.domain.value.sd;
-    if (setting.name == "layers") value = plan.spec.spatial.layers;
-    if (setting.name == "features") value = plan.spec.features;
-    if (setting.name == "bottleneck_rate") value = plan.recipe.muon_rate;
+    const double value = present(plan, enum_named<SearchedSetting>("tune:", setting.name));
     point.push_back(std::clamp(value, setting.low, setting.high));
   }
   return point;
 }
 
-}  // namespace
+struct SearchRange {
+  SettingKind kind;
+  double low, high;
+};
 
-SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std::vector<std::string>& wanted) {
-  const Domain& domain = plan.domain;
-  const bool sphere = domain.kind == DomainKind::sphere, time = plan.spec.temporal.layers > 0;
+SearchRange range_of(SearchedSetting setting, const Domain& domain, std::size_t observations) {
+  const bool sphere = domain.kind == DomainKind::sphere;
   // No shorter than the mean distance between observations if they lay evenly (area: that of two standard deviations either way,
   // or the whole sphere), no longer than the domain.
   const double area = sphere ? 4.0 * std::numbers::pi : 16.0;
-  const double spacing = std::sqrt(area / static_cast<double>(reading.observations.size()));
+  const double spacing = std::sqrt(area / static_cast<double>(observations));
   const double shortest = std::max(sphere ? 0.01 : 0.02, std::min(spacing, 0.2)), longest = sphere ? 1.0 : 2.0;
   const double sd = domain.value.sd;
-  const std::vector<Setting> known = {{"lengthscale",
-                                       SettingKind::log_real,
-                                       lengthscale_from_engine(domain, shortest),
-                                       lengthscale_from_engine(domain, longest),
-                                       {}},
-                                      {"time_lengthscale_days",
-                                       SettingKind::log_real,
-                                       time_lengthscale_from_engine(domain, 0.1),
-                                       time_lengthscale_from_engine(domain, 10.0),
-                                       {}},
-                                      {"amplitude", SettingKind::log_real, 0.3, 3.0, {}},
-                                      {"noise_sd", SettingKind::log_real, 1e-3 * sd, 0.5 * sd, {}},
-                                      {"layers", SettingKind::whole, 1.0, 6.0, {}},
-                                      {"features", SettingKind::log_whole, 128.0, 2048.0, {}},
-                                      {"bottleneck_rate", SettingKind::log_real, 5e-4, 2e-2, {}}};
-  std::vector<std::string> names = wanted;
-  if (names.empty()) names = {"lengthscale", "amplitude"};
-  if (wanted.empty() && time) names.emplace_back("time_lengthscale_days");
+  switch (setting) {
+    case SearchedSetting::lengthscale:
+      return {SettingKind::log_real, lengthscale_from_engine(domain, shortest), lengthscale_from_engine(domain, longest)};
+    case SearchedSetting::time_lengthscale_days:
+      return {SettingKind::log_real, time_lengthscale_from_engine(domain, 0.1), time_lengthscale_from_engine(domain, 10.0)};
+    case SearchedSetting::amplitude:
+      return {SettingKind::log_real, 0.3, 3.0};
+    case SearchedSetting::noise_sd:
+      return {SettingKind::log_real, 1e-3 * sd, 0.5 * sd};
+    case SearchedSetting::layers:
+      return {SettingKind::whole, 1.0, 6.0};
+    case SearchedSetting::features:
+      return {SettingKind::log_whole, 128.0, 2048.0};
+    default:
+      return {SettingKind::log_real, 5e-4, 2e-2};  // bottleneck_rate
+  }
+}
+
+}  // namespace
+
+SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std::vector<SearchedSetting>& wanted) {
+  const bool time = plan.spec.temporal.layers > 0;
+  std::vector<SearchedSetting> settings = wanted;
+  if (wanted.empty()) settings = {SearchedSetting::lengthscale, SearchedSetting::amplitude};
+  if (wanted.empty() && time) settings.push_back(SearchedSetting::time_lengthscale_days);
   SearchSpace space;
-  for (const std::string& name : names) {
-    const auto found = std::find_if(known.begin(), known.end(), [&](const Setting& s) { return s.name == name; });
-    if (found == known.end()) {
-      std::vector<std::string_view> all;
-      all.reserve(known.size());
-      for (const Setting& setting : known) all.emplace_back(setting.name);
-      throw UsageError(fmt::format("tune: '{}' is no setting that can be searched{}", name, did_you_mean(name, all)));
-    }
-    if (name == "time_lengthscale_days" && !time)
+  for (const SearchedSetting setting : settings) {
+    if (setting == SearchedSetting::time_lengthscale_days && !time)
       throw UsageError("tune: the field does not vary in time, so it has no time_lengthscale_days");
-    space.push_back(*found);
+    const SearchRange range = range_of(setting, plan.domain, reading.observations.size());
+    space.push_back({std::string(word_of(setting)), range.kind, range.low, range.high, {}});
   }
   return space;
 }
@@ -128,11 +142,24 @@ void settle_rounds(const TuneSettings& wanted, const std::filesystem::path& path
   if (search.parallel == saved.parallel) search.rounds = saved.rounds;
 }
 
+// Of all that trials depend on, besides the search's own plan.
+std::string search_fingerprint(const FitPlan& plan, const Reading& reading) {
+  Fingerprint print;
+  print.add(to_json(plan.spec));
+  print.add(to_json(plan.recipe));
+  print.add(to_json(plan.domain));
+  add_settings(print, plan.settings, on_search);
+  add_observations(print, reading.observations);
+  print.add(std::span<const std::size_t>(plan.split.training));
+  return print.text();
+}
+
 }  // namespace
 
 TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::filesystem::path& path, const TuneControl& control) {
+  check(plan.settings);
   const TuneSettings& wanted = plan.settings.tune;
-  if (wanted.objective == "elbo" && plan.settings.uncertainty.method != "variational") {
+  if (wanted.objective == TuneObjective::elbo && plan.settings.uncertainty.method != UncertaintyMethod::variational) {
     throw UsageError(
         "tune: the objective elbo is for variational networks; add --uncertainty variational, or choose another objective");
   }
@@ -143,6 +170,7 @@ TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::file
   const bool on_gpu = engine->name() == "cuda";
   SearchPlan search;
   search.seed = plan.settings.seed;
+  search.fingerprint = search_fingerprint(plan, reading);
   settle_rounds(wanted, path, on_gpu, search);
   search.first = {present(plan, trials.space())};
   if (wanted.halving) search.shares = {1.0 / 9.0, 1.0 / 3.0, 1.0};

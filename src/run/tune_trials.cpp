@@ -67,15 +67,30 @@ Forecast forecast_of(std::span<const float> predictions, std::span<const float> 
 
 void apply_point(const SearchSpace& space, const Point& point, RunSettings& settings) {
   for (std::size_t i = 0; i < space.size(); ++i) {
-    const std::string& name = space[i].name;
     const double value = point[i];
-    if (name == "lengthscale") settings.model.lengthscale = value;
-    if (name == "time_lengthscale_days") settings.model.time_lengthscale_days = value;
-    if (name == "amplitude") settings.model.amplitude = value;
-    if (name == "noise_sd") settings.train.decay_noise_sd = value;
-    if (name == "layers") settings.model.layers = static_cast<std::size_t>(value);
-    if (name == "features") settings.model.features = static_cast<std::size_t>(value);
-    if (name == "bottleneck_rate") settings.train.bottleneck_rate = value;
+    switch (enum_named<SearchedSetting>("tune:", space[i].name)) {
+      case SearchedSetting::lengthscale:
+        settings.model.lengthscale = value;
+        break;
+      case SearchedSetting::time_lengthscale_days:
+        settings.model.time_lengthscale_days = value;
+        break;
+      case SearchedSetting::amplitude:
+        settings.model.amplitude = value;
+        break;
+      case SearchedSetting::noise_sd:
+        settings.train.decay_noise_sd = value;
+        break;
+      case SearchedSetting::layers:
+        settings.model.layers = static_cast<std::size_t>(value);
+        break;
+      case SearchedSetting::features:
+        settings.model.features = static_cast<std::size_t>(value);
+        break;
+      case SearchedSetting::bottleneck_rate:
+        settings.train.bottleneck_rate = value;
+        break;
+    }
   }
 }
 
@@ -176,7 +191,7 @@ Trials::Prepared Trials::prepare(const Proposal& proposal, DrawsAhead* ahead) co
   const auto members = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(std::sqrt(share) * wanted)));
   Prepared trial{.plan = replan(plan_, settings, rows), .rows = rows, .model = {}};
   // The mean loss over networks is not that of their mean: it would count each one's own noise against the trial.
-  if (settings.tune.objective == "loss") trial.plan.recipe.value_noise = 0.0;
+  if (settings.tune.objective == TuneObjective::loss) trial.plan.recipe.value_noise = 0.0;
   FieldModel& model = trial.model;
   model.domain = trial.plan.domain;
   model.info.has_time = trial.plan.spec.temporal.layers > 0;
@@ -184,7 +199,7 @@ Trials::Prepared Trials::prepare(const Proposal& proposal, DrawsAhead* ahead) co
   std::optional<Ensemble> drawn;
   if (ahead != nullptr) drawn = ahead->take(trial.plan.spec, members, proposal.seed);
   model.ensemble = drawn ? std::move(*drawn) : draw_ensemble(trial.plan.spec, proposal.seed, members);
-  if (settings.uncertainty.method == "variational") make_variational(model.ensemble);
+  if (settings.uncertainty.method == UncertaintyMethod::variational) make_variational(model.ensemble);
   return trial;
 }
 
@@ -211,7 +226,7 @@ TrialOutcome Trials::judge(Engine& engine, const Prepared& trial) const {
   const Ensemble& ensemble = trial.model.ensemble;
   TrialParts parts;
   parts.roughness = roughness(engine, trial.model, kRoughnessPoints);
-  if (tune.objective == "elbo") {
+  if (tune.objective == TuneObjective::elbo) {
     const double bound = elbo(engine, ensemble, training_.view(), trial.plan.recipe).value();
     parts.score = parts.check = -bound / static_cast<double>(training_.values.size());
   } else {
@@ -233,13 +248,13 @@ TrialOutcome Trials::judge(Engine& engine, const Prepared& trial) const {
 double Trials::score(const Prepared& trial, std::span<const float> predictions,  // [rows, members]
                      std::span<const float> values) const {
   const std::size_t members = trial.model.ensemble.members.size();
-  const std::string& objective = trial.plan.settings.tune.objective;
-  if (objective == "loss") return mean_loss(trial.plan.recipe, predictions, values, members);
+  const TuneObjective objective = trial.plan.settings.tune.objective;
+  if (objective == TuneObjective::loss) return mean_loss(trial.plan.recipe, predictions, values, members);
   const Forecast forecast = forecast_of(predictions, values, members);
   const double noise = std::max(estimate_noise(forecast), 1e-6);
   std::vector<double> sd;
   for (std::size_t i = 0; i < values.size(); ++i) sd.push_back(std::hypot(noise, members > 1 ? forecast.sd_epistemic[i] : 0.0));
-  return objective == "crps" ? mean_crps(forecast.y, forecast.mean, sd) : mean_nll(forecast.y, forecast.mean, sd);
+  return objective == TuneObjective::crps ? mean_crps(forecast.y, forecast.mean, sd) : mean_nll(forecast.y, forecast.mean, sd);
 }
 
 }  // namespace drift

@@ -12,12 +12,13 @@ namespace {
 
 RunSettings tune_settings() {
   RunSettings settings = small_settings();
-  settings.backend = "cpu";
+  settings.backend = Backend::cpu;
   settings.train.epochs = 4.0;
-  settings.tune.method = "bayes";
+  settings.tune.method = TuneMethod::bayes;
   settings.tune.trials = 7;
   settings.tune.members = 2;
-  settings.tune.settings = {"lengthscale", "amplitude", "noise_sd", "layers", "bottleneck_rate"};
+  settings.tune.settings = {SearchedSetting::lengthscale, SearchedSetting::amplitude, SearchedSetting::noise_sd,
+                            SearchedSetting::layers, SearchedSetting::bottleneck_rate};
   return settings;
 }
 
@@ -32,7 +33,7 @@ void expect_same_trials(const Study& a, const Study& b) {
 
 TEST(Trials, TrainedTogetherHaveTheOutcomesOfEachAlone) {
   const Reading reading = small_reading();
-  for (const char* objective : {"loss", "crps"}) {
+  for (const TuneObjective objective : {TuneObjective::loss, TuneObjective::crps}) {
     RunSettings settings = tune_settings();
     settings.tune.objective = objective;
     const FitPlan plan = plan_fit(settings, reading);
@@ -56,7 +57,7 @@ TEST(Trials, TrainedTogetherHaveTheOutcomesOfEachAlone) {
 
 TEST(Trials, GiveNetworksNoiseOfTheirOwnWhereTheSpreadIsJudged) {
   const Reading reading = small_reading(40, 60, 0.3);
-  for (const char* objective : {"loss", "crps"}) {
+  for (const TuneObjective objective : {TuneObjective::loss, TuneObjective::crps}) {
     const auto value_of = [&](std::optional<double> value_noise_sd) {
       RunSettings settings = tune_settings();
       settings.tune.objective = objective;
@@ -65,14 +66,14 @@ TEST(Trials, GiveNetworksNoiseOfTheirOwnWhereTheSpreadIsJudged) {
       const Trials trials(plan, reading);
       return trials.run_alone(propose(make_study(trials.space(), {}), 1).front(), 1, {}).value;
     };
-    EXPECT_EQ(value_of(std::nullopt) == value_of(0.0), std::string(objective) == "loss") << objective;
+    EXPECT_EQ(value_of(std::nullopt) == value_of(0.0), objective == TuneObjective::loss) << word_of(objective);
   }
 }
 
 TEST(Trials, ThatDivergeAreFailuresAndTheOthersGoOn) {
   const Reading reading = small_reading();
   RunSettings settings = tune_settings();
-  settings.tune.settings = {"bottleneck_rate"};
+  settings.tune.settings = {SearchedSetting::bottleneck_rate};
   const FitPlan plan = plan_fit(settings, reading);
   const Trials trials(plan, reading);
   const std::vector<Proposal> proposals = {{.number = 0, .point = {1e30}, .budget_share = 1.0, .seed = 1},
@@ -159,6 +160,27 @@ TEST(TuneRun, GoesOnWithAStudyOfAnotherMachineByItsOwnPlan) {
   EXPECT_EQ(longer.plan.parallel, 3U);
   EXPECT_TRUE(longer.plan.rounds);
   settings.tune.parallel = 2;
+  EXPECT_THROW(tune_run(plan_fit(settings, reading), reading, path), UsageError);
+}
+
+TEST(TuneRun, DoesNotGoOnWithTrialsOfOtherDataOrSettings) {
+  Reading reading = small_reading();
+  RunSettings settings = tune_settings();
+  const ScratchFolder folder;
+  const auto path = folder / "study.json";
+  settings.tune.trials = 1;
+  tune_run(plan_fit(settings, reading), reading, path);
+  settings.model.members = 7;  // of the fit, not of trials
+  settings.threads = 1;
+  settings.tune.trials = 2;
+  EXPECT_EQ(tune_run(plan_fit(settings, reading), reading, path).study.trials.size(), 2U);
+  RunSettings other = settings;
+  other.tune.objective = TuneObjective::crps;
+  EXPECT_THROW(tune_run(plan_fit(other, reading), reading, path), UsageError);
+  other = settings;
+  other.train.loss = LossKind::huber;
+  EXPECT_THROW(tune_run(plan_fit(other, reading), reading, path), UsageError);
+  reading.observations.sigma.assign(reading.observations.size(), 0.1F);
   EXPECT_THROW(tune_run(plan_fit(settings, reading), reading, path), UsageError);
 }
 

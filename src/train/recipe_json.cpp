@@ -8,18 +8,6 @@
 
 namespace drift {
 
-constexpr auto enum_words(LossKind) {
-  return std::array{EnumWord<LossKind>{"squared", LossKind::squared}, EnumWord<LossKind>{"huber", LossKind::huber}};
-}
-
-constexpr auto enum_words(Optimiser) {
-  return std::array{EnumWord<Optimiser>{"adam", Optimiser::adam}, EnumWord<Optimiser>{"muon", Optimiser::muon}};
-}
-
-constexpr auto enum_words(Schedule) {
-  return std::array{EnumWord<Schedule>{"constant", Schedule::constant}, EnumWord<Schedule>{"cosine", Schedule::cosine}};
-}
-
 template <class Self>
 requires ConstOrNot<Self, Recipe>
 void visit_fields(Self& self, auto&& field) {

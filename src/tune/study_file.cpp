@@ -22,18 +22,6 @@ namespace drift {
 //   {"format": "drift study", "version": 1, "plan": {...}, "space": [{...}, ...], "trials": [{...}, ...]}
 // The values and keys never change their meaning; a new version may add some.
 
-constexpr auto enum_words(SettingKind) {
-  return std::array{EnumWord<SettingKind>{"real", SettingKind::real}, EnumWord<SettingKind>{"log_real", SettingKind::log_real},
-                    EnumWord<SettingKind>{"whole", SettingKind::whole},
-                    EnumWord<SettingKind>{"log_whole", SettingKind::log_whole},
-                    EnumWord<SettingKind>{"choice", SettingKind::choice}};
-}
-
-constexpr auto enum_words(TrialState) {
-  return std::array{EnumWord<TrialState>{"done", TrialState::done}, EnumWord<TrialState>{"failed", TrialState::failed},
-                    EnumWord<TrialState>{"pruned", TrialState::pruned}};
-}
-
 // What JsonReader reads; lists of words and points are read beside it.
 template <class Self>
 requires ConstOrNot<Self, Setting>
@@ -98,6 +86,7 @@ std::string lines(const std::vector<OrderedJson>& entries) {
 std::string study_text(const Study& study) {
   OrderedJson plan = write_json(study.plan);
   if (study.plan.rounds) plan["rounds"] = true;  // studies from before there were rounds have no such key
+  if (!study.plan.fingerprint.empty()) plan["fingerprint"] = study.plan.fingerprint;  // nor this one
   plan["first"] = OrderedJson::array();
   for (const Point& point : study.plan.first) plan["first"].push_back(point_json(study.space, point));
   std::vector<OrderedJson> settings;
@@ -216,8 +205,12 @@ class StudyReader {
     const bool has_rounds = json.is_object() && json.contains("rounds");
     if (has_rounds && !json["rounds"].is_boolean()) refuse("the plan's \"rounds\" is neither true nor false");
     if (has_rounds) rest.erase("rounds");
+    const bool has_fingerprint = json.is_object() && json.contains("fingerprint");
+    if (has_fingerprint && !json["fingerprint"].is_string()) refuse("the plan's \"fingerprint\" is not text");
+    if (has_fingerprint) rest.erase("fingerprint");
     SearchPlan read = fields<SearchPlan>(std::move(rest), "the plan", "first");
     if (has_rounds) read.rounds = json["rounds"].get<bool>();
+    if (has_fingerprint) read.fingerprint = json["fingerprint"].get<std::string>();
     for (const Json& entry : list(json, "first")) read.first.push_back(point(entry, space, "the plan"));
     return read;
   }
@@ -285,6 +278,10 @@ void check_same_search(const Study& saved, const Study& wanted, const std::files
   }
   if (saved.plan.first != wanted.plan.first) refuse("other first points");
   if (saved.plan.shares != wanted.plan.shares) refuse("other budget shares");
+  // Studies from before there were fingerprints are taken at their word.
+  if (!saved.plan.fingerprint.empty() && saved.plan.fingerprint != wanted.plan.fingerprint) {
+    refuse("trials on other observations or with other settings");
+  }
 }
 
 }  // namespace drift

@@ -18,6 +18,7 @@ Study some_study() {
   plan.seed = 0xfedcba9876543210;
   plan.first = {{0.01, 3.0, 1.0}};
   plan.shares = {1.0 / 9.0, 1.0 / 3.0, 1.0};
+  plan.fingerprint = "00ff";
   Study study = make_study({{.name = "rate", .kind = SettingKind::log_real, .low = 1e-5, .high = 1.0},
                             {.name = "layers", .kind = SettingKind::whole, .low = 1, .high = 4},
                             {.name = "loss", .kind = SettingKind::choice, .words = {"squared", "huber \"quoted\""}}},
@@ -47,6 +48,7 @@ TEST(StudyFile, HoldsAllOfAStudyToTheLastBit) {
   EXPECT_EQ(back.plan.initial, study.plan.initial);
   EXPECT_EQ(back.plan.first, study.plan.first);
   EXPECT_EQ(back.plan.shares, study.plan.shares);
+  EXPECT_EQ(back.plan.fingerprint, study.plan.fingerprint);
   ASSERT_EQ(back.space.size(), 3U);
   EXPECT_EQ(back.space[2].words, study.space[2].words);
   ASSERT_EQ(back.trials.size(), 3U);
@@ -136,6 +138,20 @@ TEST(StudyFile, EveryDamagedValueIsRefused) {
   }
   write_bytes(folder / "whole.json", good.dump());  // control: undamaged, it is read
   EXPECT_EQ(refusal(folder / "whole.json"), "");
+}
+
+TEST(StudyFile, TrialsOfOtherDataAreNotGoneOnWith) {
+  const ScratchFolder folder;
+  SearchOptions options;
+  options.trials = 6;
+  const auto run = [&](const char* fingerprint, const char* file) {
+    optimise(branin_space(), plain(branin), {.seed = 1, .fingerprint = fingerprint}, options, folder / file);
+  };
+  run("one", "study.json");
+  EXPECT_NO_THROW(run("one", "study.json"));
+  EXPECT_THROW(run("two", "study.json"), UsageError);
+  run("", "old.json");  // from before there were fingerprints
+  EXPECT_NO_THROW(run("two", "old.json"));
 }
 
 TEST(StudyFile, ASearchOfAnotherKindIsNotGoneOnWith) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -105,6 +106,14 @@ TEST(Fit, PlansWithoutTrainingWhenAsked) {
   }
 }
 
+// Ends a fit of m.safetensors by a signal once it has saved a checkpoint.
+FinishedRun stop_after_checkpoint(const TemporaryFolder& folder, const std::string& line, const char* signal) {
+  return run_shell(folder.path(),
+                   fmt::format("{} --out m.safetensors & until [ -e m.safetensors.checkpoint ] || ! kill -0 $!; do "
+                               "sleep 0.02; done; kill -{} $!; wait $!",
+                               line, signal));
+}
+
 // Ends a fit by a signal once it has saved a checkpoint, then runs it again; the result must be as if it had never been stopped.
 void expect_resumed(const char* signal, int status) {
   const TemporaryFolder folder;
@@ -112,10 +121,7 @@ void expect_resumed(const char* signal, int status) {
       "'{}' fit '{}' --value ssh --members 2 --layers 2 --features 256 --bottleneck 32 --epochs 240 --batch 64 "
       "--checkpoint-every-s 0.1 ",
       DRIFT_COMMAND, (small_run() / "tracks.nc").string());
-  const FinishedRun stopped =
-      run_shell(folder.path(), fmt::format("{} --out m.safetensors & until [ -e m.safetensors.checkpoint ] || ! kill -0 $!; do "
-                                           "sleep 0.02; done; kill -{} $!; wait $!",
-                                           line, signal));
+  const FinishedRun stopped = stop_after_checkpoint(folder, line, signal);
   ASSERT_EQ(stopped.status, status) << stopped.err << stopped.out;
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors"));
   ASSERT_TRUE(std::filesystem::exists(folder.path() / "m.safetensors.checkpoint"));
@@ -132,5 +138,29 @@ void expect_resumed(const char* signal, int status) {
 TEST(Fit, ResumesAfterCtrlC) { expect_resumed("INT", 1); }
 
 TEST(Fit, ResumesAfterItWasKilled) { expect_resumed("KILL", 137); }
+
+TEST(Fit, DoesNotTakeUpTheCheckpointOfOtherSettings) {
+  const TemporaryFolder folder;
+  {
+    std::ofstream table(folder.path() / "obs.csv");
+    table << "lon,lat,time,ssh,error,error2\n";
+    for (int i = 0; i < 600; ++i)
+      table << fmt::format("{},{},{},{},0.1,{}\n", i % 30, 20 + i / 30, 0.01 * i, std::sin(0.2 * i), 0.1 + 0.001 * i);
+  }
+  const std::string line = fmt::format(
+      "'{}' fit obs.csv --value ssh --members 1 --layers 1 --features 256 --bottleneck 32 --epochs 4000 --batch 64 "
+      "--checkpoint-every-s 0.1 ",
+      DRIFT_COMMAND);
+  ASSERT_EQ(stop_after_checkpoint(folder, line + "--sigma error", "KILL").status, 137);
+  const auto refusal = [&](const std::string& flags) {
+    const FinishedRun run = run_shell(folder.path(), line + "--out m.safetensors " + flags);
+    EXPECT_EQ(run.status, 2) << run.out;
+    EXPECT_TRUE(contains(run.err, "--fresh")) << run.err;
+    return run.err;
+  };
+  const std::string sigma = refusal("--sigma error2"), method = refusal("--sigma error --uncertainty variational");
+  EXPECT_TRUE(contains(sigma, "[data] sigma was \"error\" and is \"error2\" now")) << sigma;
+  EXPECT_TRUE(contains(method, "[uncertainty] method was \"ensemble\" and is \"variational\" now")) << method;
+}
 
 }  // namespace

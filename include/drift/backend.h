@@ -1,0 +1,19 @@
+#pragma once
+
+#include "drift/enum_words.h"
+
+namespace drift {
+
+enum class Backend { automatic, cpu, cuda };
+constexpr auto enum_words(Backend) {
+  return std::to_array<EnumWord<Backend>>({{"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}});
+}
+
+// What the factors of matrix products are rounded to on a GPU; sums, and coordinates' share of the phases, are float32 always.
+enum class Precision { float32, tf32, bf16 };
+constexpr auto enum_words(Precision) {
+  return std::to_array<EnumWord<Precision>>(
+      {{"float32", Precision::float32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}});
+}
+
+}  // namespace drift
