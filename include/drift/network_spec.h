@@ -84,6 +84,9 @@ enum class Coupling {
   additive,  // a chain of each and a linear head: f(x, t) = g(x) + h(t), as in the paper. Nothing can move
   product,   // one chain that sees both through k(x, x') k(t, t'): fields that move
 };
+constexpr auto enum_words(Coupling) {
+  return std::to_array<EnumWord<Coupling>>({{"additive", Coupling::additive}, {"product", Coupling::product}});
+}
 
 // What a network is, as plain data. f(x, t) = head [spatial chain(x), temporal chain(t)], or joint layers in the head's place.
 // A network with one chain only has no head: its last layer maps its features to the outputs. That is also the form of product

@@ -145,6 +145,7 @@ struct ModelSettings {
   std::optional<double> amplitude;
   Family covariance = Family::matern;
   double nu = 1.5;
+  std::optional<Coupling> coupling;  // of space and time; none: the recipe's
 };
 
 struct TrainSettings {

@@ -119,7 +119,7 @@ TEST(EnsembleInterpolator, TrainsDriftsOwnNetworksToo) {
   NetworkSpec spec = default_spec(Space::plane, 2, true);
   spec.features = 64;
   spec.bottleneck = 16;
-  spec.spatial.lengthscales = {1.0};
+  spec.spatial.lengthscales = spec.temporal.lengthscales = {4.0};  // deep chains of space and time want long ones
   const SmallField field(Space::plane, true, 1000), fresh(Space::plane, true, 300, 8);
   Recipe recipe = default_recipe();
   recipe.batch = 200;

@@ -17,10 +17,6 @@ constexpr auto enum_words(Frequencies) {
                     EnumWord<Frequencies>{"structured", Frequencies::structured}};
 }
 
-constexpr auto enum_words(Coupling) {
-  return std::array{EnumWord<Coupling>{"additive", Coupling::additive}, EnumWord<Coupling>{"product", Coupling::product}};
-}
-
 constexpr auto enum_words(Activation) {
   return std::array{EnumWord<Activation>{"relu", Activation::relu}, EnumWord<Activation>{"sine", Activation::sine}};
 }

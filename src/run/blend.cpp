@@ -68,7 +68,10 @@ std::shared_ptr<const Process> fit_process_part(const FitPlan& plan, const Obser
                           .track = track,
                           .platform = platform,
                           .fold = plan.folds.of};
-  const ProcessSettings settings = {.seed = plan.settings.seed, .threads = plan.settings.threads, .stop = control.stop};
+  ProcessSettings settings;
+  settings.seed = plan.settings.seed;
+  settings.threads = plan.settings.threads;
+  settings.stop = control.stop;
   const bool has_time = plan.spec.temporal.layers > 0;
   auto process = std::make_shared<const Process>(make_process(space_of(plan.domain), has_time, data, settings));
   return control.stop.stop_requested() ? nullptr : process;

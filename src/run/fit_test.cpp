@@ -126,6 +126,32 @@ TEST(PlanFit, TakesLengthscalesInKilometresAndDays) {
   EXPECT_NEAR(time_lengthscale_from_engine(plan.domain, plan.spec.temporal.lengthscales[0]), 4.0, 1e-9);
 }
 
+TEST(PlanFit, CouplesSpaceAndTimeUnlessToldOtherwise) {
+  Reading reading = small_reading();
+  const auto coupling = [&](const RunSettings& settings) { return plan_fit(settings, reading).spec.coupling; };
+  RunSettings additive, paper;
+  additive.model.coupling = Coupling::additive;
+  paper.recipe = RecipeName::paper;
+  EXPECT_EQ(coupling({}), Coupling::product);
+  EXPECT_EQ(coupling(additive), Coupling::additive);
+  EXPECT_EQ(coupling(paper), Coupling::additive);
+  paper.model.coupling = Coupling::product;
+  EXPECT_EQ(coupling(paper), Coupling::product);
+  reading.observations.time_days.clear();
+  EXPECT_EQ(coupling({}), Coupling::additive) << "nothing to couple";
+}
+
+TEST(PlanFit, TakesLongerLengthscalesTheDeeperAChainOfSpaceAndTimeIs) {
+  const Reading reading = small_reading();
+  RunSettings settings;
+  settings.model.layers = 1;
+  const NetworkSpec shallow = plan_fit(settings, reading).spec;
+  settings.model.layers = 3;
+  const NetworkSpec deep = plan_fit(settings, reading).spec;
+  EXPECT_NEAR(deep.spatial.lengthscales[0], 3.0 * shallow.spatial.lengthscales[0], 1e-12);
+  EXPECT_NEAR(deep.temporal.lengthscales[0], 3.0 * shallow.temporal.lengthscales[0], 1e-12);
+}
+
 TEST(PlanFit, GivesFewObservationsMoreEpochsThanMany) {
   const FitPlan small = plan_fit({}, small_reading());
   const FitPlan large = plan_fit({}, small_reading(400, 300));

@@ -27,8 +27,9 @@ constexpr double kHeldOut = 0.1;    // share of the observations, where they are
 constexpr double kBlendWork = 4e6;  // member-observations beside a process: a quarter of the training predicts as well
 constexpr double kBlendMostEpochs = 8.0;
 constexpr double kBlendSteps = 1000.0;
-constexpr double kSteps = 3000.0;   // as many as small data need to be learnt
-constexpr double kMostNoise = 0.7;  // of the values' sd: beyond, hardly anything would be learnt
+constexpr double kSteps = 3000.0;         // as many as small data need to be learnt
+constexpr double kMostNoise = 0.7;        // of the values' sd: beyond, hardly anything would be learnt
+constexpr double kTimeLengthscale = 4.0;  // of product coupling, per layer, in standard deviations of the times
 
 // "1 layer", "4 layers"
 std::string counted(double number, const char* noun) { return fmt::format("{:g} {}{}", number, noun, number == 1.0 ? "" : "s"); }
@@ -83,7 +84,8 @@ class Planner {
     choose_split();
     choose_folds();
     choose_domain();
-    choose_network(time_varies(), usual_lengthscale());
+    const bool time = time_varies();
+    choose_network(time, usual_lengthscale(time));
     choose_training(plan_.split.training.size(), noise_of_observations());
     foresee_memory();
     plan_.fingerprint = fingerprint();
@@ -247,14 +249,24 @@ class Planner {
 
   bool by_paper() const { return plan_.settings.recipe == RecipeName::paper; }
 
+  // Of a network with time.
+  bool by_product() const {
+    return plan_.settings.model.coupling.value_or(by_paper() ? Coupling::additive : Coupling::product) == Coupling::product;
+  }
+  // Lengthscales of product coupling grow with the layers: deep chains want them several times those of the field. Four layers on
+  // three days of wave heights: RMSE 0.746 m with 1,000 km and 2 days, 0.663 m with 8,000 km and 16 days, but two layers 0.685 m
+  // with 2,000 km and 4 days; on twenty days of sea level 0.0395 m with 202 km and 6 days, 0.0300 m with 808 km and 93 days.
+  double depth_factor() const { return static_cast<double>(plan_.settings.model.layers.value_or(4)); }
+
   // In the engine's units. Sparse tracks want longer lengthscales than dense ones: 22 times the mean distance from an observation
   // to the nearest one of another track came near the best of trials on both (docs/design.md). The sphere's unit is a radian.
-  double usual_lengthscale() const {
+  double usual_lengthscale(bool time) const {
     if (by_paper()) return 1.0;
     if (plan_.settings.model.lengthscale) return 0.0;  // it is not asked for
     const double gap = gap_between_tracks(plan_.domain, observations_, plan_.split.training, plan_.settings.threads);
     const bool sphere = plan_.domain.kind == DomainKind::sphere;
-    return sphere ? std::clamp(22.0 * gap, 0.05, 0.45) : std::clamp(22.0 * gap, 0.1, 0.4);
+    const double usual = sphere ? std::clamp(22.0 * gap, 0.05, 0.45) : std::clamp(22.0 * gap, 0.1, 0.4);
+    return time && by_product() ? depth_factor() * usual : usual;
   }
 
   // The network with its lengthscales, before the settings' sizes.
@@ -262,14 +274,16 @@ class Planner {
     const ModelSettings& wanted = plan_.settings.model;
     NetworkSpec spec = default_spec(space_of(plan_.domain), space_coordinates(plan_.domain), time);
     const double space_length = wanted.lengthscale ? lengthscale_to_engine(plan_.domain, *wanted.lengthscale) : usual_length;
+    const double usual_time = by_product() ? kTimeLengthscale * depth_factor() : 1.0;
     const double time_length =
-        wanted.time_lengthscale_days ? time_lengthscale_to_engine(plan_.domain, *wanted.time_lengthscale_days) : 1.0;
+        wanted.time_lengthscale_days ? time_lengthscale_to_engine(plan_.domain, *wanted.time_lengthscale_days) : usual_time;
     if (by_paper()) {
       spec = paper_spec(space_length, time_length, 1.0);
       spec.space = space_of(plan_.domain);
       spec.space_coordinates = space_coordinates(plan_.domain);
       spec.temporal.layers = time ? 1 : 0;
     }
+    spec.coupling = time && by_product() ? Coupling::product : Coupling::additive;
     spec.spatial.lengthscales = {space_length};
     spec.temporal.lengthscales = {time_length};
     return spec;

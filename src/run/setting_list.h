@@ -114,6 +114,8 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   model("amplitude", s.model.amplitude, more_than_zero("--amplitude", "Amplitude of every layer"));
   model("covariance", s.model.covariance, any("--covariance", "Covariance of the random features"));
   model("nu", s.model.nu, more_than_zero("--nu", "Smoothness of the Matérn covariance"));
+  model("coupling", s.model.coupling,
+        any("--coupling", "Space and time (product: fields that move; additive: one map plus a time series)"));
 
   const auto train = [&](const char* key, auto& field, const SettingRule& rule) {
     visit("train", key, field, rule.bearing(kNetworks));

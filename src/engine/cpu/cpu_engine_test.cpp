@@ -113,8 +113,14 @@ TEST(Training, LearnsASmoothFieldOnThePlaneAndOnTheSphere) {
     Recipe recipe = default_recipe();
     recipe.batch = 200;
     recipe.epochs = 10;
-    const Trained result = trained(small_spec(space), observations, recipe, 2, 2);
+    NetworkSpec spec = small_spec(space);
+    spec.spatial.lengthscales = {2.0};  // deep chains of space and time want long ones
+    spec.temporal.lengthscales = {4.0};
+    const Trained result = trained(spec, observations, recipe, 2, 2);
     EXPECT_LT(rms_error(predict(result.ensemble, observations), observations), 0.05);  // the values' own sd is 0.5
+    NetworkSpec two_chains = small_spec(space);
+    two_chains.coupling = Coupling::additive;
+    EXPECT_LT(rms_error(predict(trained(two_chains, observations, recipe, 2, 2).ensemble, observations), observations), 0.05);
   }
 }
 
