@@ -113,6 +113,33 @@ class Fit {
     return result;
   }
 
+  static std::string worth_text(const drift::PartWorth& worth, const std::string& unit) {
+    if (worth.network_rmse == 0.0) return fmt::format("Out-of-fold RMSE of the process: {:.4g}{}.", worth.process_rmse, unit);
+    return fmt::format("Out-of-fold RMSE: networks {:.4g}{}, process {:.4g}, blend {:.4g} ({:.0f} % process).",
+                       worth.network_rmse, unit, worth.process_rmse, worth.blend_rmse, 100.0 * worth.process_weight);
+  }
+
+  static std::string noise_text(const drift::FitPlan& plan, const drift::FitResult& result, const std::string& unit) {
+    const drift::FieldInfo& info = result.model.info;
+    const bool given = plan.settings.uncertainty.noise_sd || plan.settings.uncertainty.noise == drift::NoiseSource::sigma;
+    if (!given && result.held_out && info.noise_sd < 1e-3 * result.held_out->rmse) {
+      return "Noise of an observation: too small to separate from the field's uncertainty.";
+    }
+    return fmt::format("Noise of an observation: sd {:.3g}{} ({}).", info.noise_sd, unit,
+                       given                  ? "given"
+                       : result.model.process ? "the process's estimate"
+                       : result.held_out      ? "estimated from held-out residuals"
+                                              : "estimated from training residuals; likely too low");
+  }
+
+  static nlohmann::ordered_json parts_json(const drift::FitResult& result) {
+    if (!result.worth) return nullptr;
+    return {{"process_weight", result.worth->process_weight},
+            {"network_rmse", result.worth->network_rmse},
+            {"process_rmse", result.worth->process_rmse},
+            {"blend_rmse", result.worth->blend_rmse}};
+  }
+
   void report(const drift::FitPlan& plan, const drift::FitResult& result) const {
     if (options_.json) {
       nlohmann::ordered_json json = {{"model", settings_.output.model},
@@ -123,6 +150,9 @@ class Fit {
                                      {"domain", nlohmann::ordered_json::parse(drift::to_json(plan.domain))},
                                      {"spec", nlohmann::ordered_json::parse(drift::to_json(plan.spec))},
                                      {"recipe", nlohmann::ordered_json::parse(drift::to_json(plan.recipe))},
+                                     {"method", std::string(drift::word_of(plan.method))},
+                                     {"out_of_fold", plan.out_of_fold},
+                                     {"parts", parts_json(result)},
                                      {"noise_sd", result.model.info.noise_sd},
                                      {"spread_scale", result.model.info.spread_scale},
                                      {"calibration_observations", result.calibrated_on},
@@ -136,21 +166,14 @@ class Fit {
     }
     say(fmt::format("Trained in {}.", clock_text(result.train_s)));
     const drift::FieldInfo& info = result.model.info;
-    const std::string unit = info.value.unit == "1" ? "" : " " + info.value.unit;
-    const bool given = plan.settings.uncertainty.noise_sd || plan.settings.uncertainty.noise == drift::NoiseSource::sigma;
-    if (!given && result.held_out && info.noise_sd < 1e-3 * result.held_out->rmse) {
-      say("Noise of an observation: too little to be told from what the field's spread explains of held-out ones.");
-    } else {
-      say(fmt::format("Noise of an observation: {:.3g}{} ({}).", info.noise_sd, unit,
-                      given             ? "given"
-                      : result.held_out ? "what the field leaves unexplained of held-out ones"
-                                        : "judged by those that trained: too little"));
-    }
-    if (info.spread_scale != 1.0) say(fmt::format("Spread of the field: {:.3g} times that of the networks.", info.spread_scale));
+    const std::string unit = info.value.unit == "1" || info.value.unit.empty() ? "" : " " + info.value.unit;
+    if (result.worth) say(worth_text(*result.worth, unit));
+    say(noise_text(plan, result, unit));
+    if (info.spread_scale != 1.0) say(fmt::format("Calibration: the field's spread is multiplied by {:.3g}.", info.spread_scale));
     if (result.held_out) {
-      say(fmt::format("\nHeld-out observations{}:\n{}",
+      say(fmt::format("\n{}{}:\n{}", plan.out_of_fold ? "Out-of-fold forecasts" : "Held-out observations",
                       result.scores_calibrated   ? " (also used to calibrate: optimistic)"
-                      : result.calibrated_on > 0 ? fmt::format(" (besides {} that settled noise and spread)",
+                      : result.calibrated_on > 0 ? fmt::format(" (besides {} that calibrated)",
                                                                drift::grouped(static_cast<double>(result.calibrated_on)))
                                                  : "",
                       scores_text(*result.held_out, info.value.unit)));

@@ -1,7 +1,6 @@
 // The parameters of a process from the observations alone. Each of some hundred targets is predicted from the observations of
-// *other* tracks, as a map predicts between tracks; where there are no tracks, half of the targets from all others and half from
-// those beyond a gap, with gaps drawn from the distances between points of a map and their nearest observation (nearest-neighbour
-// distance matching: Mila et al. 2022). The likelihood of near neighbours alone would decide by scales that no map depends on.
+// *other* tracks, as a map predicts between tracks; where there are no tracks, from those of other folds, which are blocks about
+// as large as the gaps to be filled. The likelihood of near neighbours would decide by scales that no map depends on.
 //
 //   minimise  mean over targets of -log t_d(y; mean, V)  -  log prior / groups
 //
@@ -201,42 +200,13 @@ class Fitter {
       target.value = static_cast<double>(data_.values[target.row]) - trend_at(data_.coordinates.row(target.row));
       if (!data_.error_variance.empty()) target.error_variance = static_cast<double>(data_.error_variance[target.row]);
       if (!data_.platform.empty()) target.platform = data_.platform[target.row];
-      if (has_tracks_) target.exclusion.track = data_.track[target.row];
+      if (has_tracks_) {
+        target.exclusion.track = data_.track[target.row];
+      } else {
+        target.exclusion.gap = 1e-6;  // itself
+        if (!data_.fold.empty()) target.exclusion.fold = data_.fold[target.row];
+      }
       targets_.push_back(std::move(target));
-    }
-  }
-
-  // Distances, in lengthscales, from points drawn over the observations' extent to the nearest of them.
-  void draw_gaps(const PlaceFinder& finder) {
-    const std::size_t columns = data_.coordinates.cols;
-    RandomStream stream({.seed = settings_.seed, .purpose = Purpose::split}, 18);
-    std::array<float, 4> low, high;
-    low.fill(INFINITY), high.fill(-INFINITY);
-    for (std::size_t i = 0; i < data_.size(); ++i) {
-      for (std::size_t d = 0; d < columns; ++d) {
-        low.at(d) = std::min(low.at(d), data_.coordinates(i, d)), high.at(d) = std::max(high.at(d), data_.coordinates(i, d));
-      }
-    }
-    std::vector<double> gaps;
-    for (std::size_t i = 0; i < targets_.size(); ++i) {
-      std::array<float, 4> row = {};
-      double norm = 0.0;
-      for (std::size_t d = 0; d < columns; ++d) {
-        row.at(d) = low.at(d) + static_cast<float>(stream.uniform()) * (high.at(d) - low.at(d));
-        if (d < 3) norm += static_cast<double>(row.at(d)) * static_cast<double>(row.at(d));
-      }
-      if (space_ == Space::sphere) {
-        for (std::size_t d = 0; d < 3; ++d) row.at(d) /= static_cast<float>(std::sqrt(std::max(norm, 1e-12)));
-      }
-      gaps.push_back(finder.nearest(row.data()));
-    }
-    std::sort(gaps.begin(), gaps.end());
-    const double usual = gaps[gaps.size() / 2];  // of points among the observations, where most of a map lies
-    const auto wide = std::upper_bound(gaps.begin(), gaps.end(), 2.0 * usual);
-    for (std::size_t i = 0; i < targets_.size(); ++i) {
-      targets_[i].exclusion.gap = 1e-6;  // itself
-      const auto count = static_cast<double>(gaps.end() - wide);
-      if (i % 2 == 0 && count > 0.0) targets_[i].exclusion.gap = *(wide + static_cast<std::ptrdiff_t>(stream.uniform() * count));
     }
   }
 
@@ -245,7 +215,6 @@ class Fitter {
     const CellSides sides = {has_tracks_ ? kSide * both : 0.0, has_tracks_ ? kSide * parameters_.time_length : 0.0};
     places_ = gather_places(space_, has_time_, data_, sides);
     const PlaceFinder finder(space_, has_time_, places_, parameters_);
-    if (!has_tracks_) draw_gaps(finder);
     for_targets([&](Target& target) {
       finder.find(data_.coordinates.row(target.row), settings_.fit_neighbours, target.exclusion, target.near);
     });

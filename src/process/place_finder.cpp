@@ -65,18 +65,6 @@ std::array<double, 4> PlaceFinder::scaled(const float* row) const {
   return out;
 }
 
-double PlaceFinder::nearest(const float* row) const {
-  const std::array<double, 4> at = scaled(row);
-  std::vector<Eigen::Index> found;
-  tree_->find(at.data(), 1, found);
-  double sum = 0.0;
-  for (std::size_t d = 0; d < places_.columns; ++d) {
-    const double apart = at.at(d) - tree_->points()(static_cast<Eigen::Index>(d), found[0]);
-    sum += apart * apart;
-  }
-  return std::sqrt(sum);
-}
-
 // The tree stands still, so twice as many are taken as are wanted, and ordered in the moving frame.
 std::vector<PlaceFinder::Candidate> PlaceFinder::candidates(const float* target, const LocalFrame& frame, std::size_t k,
                                                             const Exclusion& exclusion) const {

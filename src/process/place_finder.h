@@ -40,9 +40,6 @@ class PlaceFinder {
   // At most k places and the opened groups' worth; fewer where there are no more. Safe from several threads.
   void find(const float* target, std::size_t k, const Exclusion& exclusion, Neighbourhood& out) const;
 
-  // Distance from a point to the nearest place, in lengthscales.
-  double nearest(const float* row) const;
-
  private:
   struct Candidate {
     double distance;

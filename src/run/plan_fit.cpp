@@ -138,8 +138,9 @@ class Planner {
                               .block_days = options.block_days,
                               .on_plane = report_.on_plane},
                              rows);
-    note("Folds: {} {}; each network leaves one out{}.", plan_.folds.count, split_words(options),
-         plan_.out_of_fold ? ", and forecasts of it calibrate and score: nothing is held out for good" : "");
+    note("Folds: {}, {}. {}", plan_.folds.count, split_words(options),
+         plan_.out_of_fold ? "Each is forecast by what was fitted without it; those forecasts calibrate and score."
+                           : "Each network leaves one out.");
   }
 
   // None: the settings leave it open.
@@ -195,6 +196,7 @@ class Planner {
       throw Error(
           fmt::format("only {} observations are left to train on; hold out fewer (--held-out)", plan_.split.training.size()));
     }
+    if (plan_.out_of_fold) return;  // the folds say it
     if (options.method == SplitMethod::none) {
       note("Split: nothing is held out, so there will be no scores.");
     } else {
