@@ -7,7 +7,7 @@
 #include "drift/grouped.h"
 
 struct RunOptions::Given {
-  std::string flag;
+  std::string flag, table;
   std::vector<std::string> texts;
   CLI::Option* option = nullptr;
 };
@@ -29,6 +29,7 @@ RunOptions::RunOptions(CLI::App& verb, const std::vector<std::string>& tables) {
     if (info.flag.empty() || !(listed(info.table) || listed(info.flag))) continue;
     auto given = std::make_shared<Given>();
     given->flag = info.flag;
+    given->table = info.table;
     const std::string help = info.fallback.empty() ? info.help : fmt::format("{} [{}]", info.help, info.fallback);
     if (info.is_switch) {
       given->option = verb.add_flag(info.flag, help);
@@ -58,7 +59,7 @@ drift::RunSettings RunOptions::settings(const std::vector<std::string>& inputs) 
 
 void RunOptions::apply(drift::RunSettings& settings) const {
   for (const auto& given : given_) {
-    if (given->option->count() > 0) drift::set_from_flag(settings, given->flag, given->texts);
+    if (given->option->count() > 0) drift::set_from_flag(settings, given->flag, given->texts, given->table);
   }
 }
 

@@ -230,7 +230,9 @@ struct SettingInfo {
 const std::vector<SettingInfo>& setting_infos();
 
 // Sets one from the text of its flag. Throws UsageError naming the flag when the text does not fit.
-void set_from_flag(RunSettings& settings, const std::string& flag, const std::vector<std::string>& texts);
+// `table`, where two have the flag (--method is of fit and of compare); else the first that has it.
+void set_from_flag(RunSettings& settings, const std::string& flag, const std::vector<std::string>& texts,
+                   const std::string& table = {});
 
 // Throws Error when the file cannot be read, UsageError with file and line on a text that is not TOML, an unknown key or table
 // (with the nearest known one), a wrong type, a value out of range. Paths in it are relative to the run file's folder.

@@ -37,6 +37,19 @@ std::array<double, 3> LocalFrame::operator()(const float* row) const {
   return {x * stretch, y * stretch, t};
 }
 
+ProcessParameters at_target(const ProcessParameters& parameters, Space space, const float* target) {
+  if (space != Space::sphere) return parameters;
+  constexpr double kFades = 0.05;  // cosine of the latitude at which half is left
+  const double cosine = std::hypot(static_cast<double>(target[0]), static_cast<double>(target[1]));
+  const double left = cosine * cosine / (cosine * cosine + kFades * kFades);
+  const double both = std::sqrt(parameters.length_x * parameters.length_y);
+  ProcessParameters out = parameters;
+  out.length_x = both * std::pow(parameters.length_x / both, left);
+  out.length_y = both * std::pow(parameters.length_y / both, left);
+  out.drift_x *= left, out.drift_y *= left;
+  return out;
+}
+
 PlaceFinder::PlaceFinder(Space space, bool has_time, const Places& places, const ProcessParameters& parameters)
     : space_(space), has_time_(has_time), parameters_(parameters), places_(places), groups_(groups_of(places, space)) {
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -69,7 +82,7 @@ std::array<double, 4> PlaceFinder::scaled(const float* row) const {
 std::vector<PlaceFinder::Candidate> PlaceFinder::candidates(const float* target, const LocalFrame& frame, std::size_t k,
                                                             const Exclusion& exclusion) const {
   const std::array<double, 4> at = scaled(target);
-  const ProcessParameters& p = parameters_;
+  const ProcessParameters p = at_target(parameters_, space_, target);
   std::vector<Eigen::Index> found;
   std::vector<Candidate> kept;
   for (std::size_t asked = 2 * k;; asked *= 2) {

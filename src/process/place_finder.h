@@ -24,6 +24,10 @@ class LocalFrame {
   std::array<double, 3> east_ = {}, north_ = {};
 };
 
+// The parameters as they hold at a target. East and north turn about a pole, so that a field stretched or moving along them would
+// have no single value there: both fade out within some three degrees of it.
+ProcessParameters at_target(const ProcessParameters& parameters, Space space, const float* target);
+
 // Places that may not take part in a prediction.
 struct Exclusion {
   static constexpr std::int32_t kNoTrack = -2;

@@ -66,7 +66,8 @@ struct ProcessFit {
   int evaluations = 0;
 };
 
-// Parameters that best predict observations of tracks left out, or of folds where there are no tracks, by the mean log density. Throws Error where there are too few observations. Stopped: what was found so far.
+// Parameters that best predict observations of tracks left out, or of folds where there are no tracks, by the mean log density.
+// Throws Error where there are too few observations. Stopped: what was found so far.
 ProcessFit fit_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings);
 
 // Parameters and places together.

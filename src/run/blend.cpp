@@ -21,23 +21,17 @@ Ensemble without_fold(const Ensemble& ensemble, int fold, int folds) {
   return part;
 }
 
-// The mean of the members that left out the rows' fold goes to `out`; returns the sum of the variances between them.
-double forecast_fold(Engine& engine, const Ensemble& part, const TrainingRows& rows, std::span<const std::size_t> places,
-                     std::span<const std::size_t> to, std::vector<double>& out) {
-  std::vector<float> points, mean(places.size()), variance(places.size());
+// The mean of the members that left out the rows' fold, to their places in `out`.
+void forecast_fold(Engine& engine, const Ensemble& part, const TrainingRows& rows, std::span<const std::size_t> places,
+                   std::span<const std::size_t> to, std::vector<double>& out) {
+  std::vector<float> points, mean(places.size());
   for (const std::size_t place : places) {
     const float* row = rows.coordinates.data() + place * rows.columns;
     points.insert(points.end(), row, row + rows.columns);
   }
   engine.predict(part, MatrixView<const float>(points.data(), places.size(), rows.columns),
-                 {.mean = MatrixView<float>(mean.data(), mean.size(), 1),
-                  .variance = MatrixView<float>(variance.data(), variance.size(), 1)});
-  double sum = 0.0;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    out[to[i]] = static_cast<double>(mean[i]);
-    sum += static_cast<double>(variance[i]);
-  }
-  return sum;
+                 {.mean = MatrixView<float>(mean.data(), mean.size(), 1)});
+  for (std::size_t i = 0; i < places.size(); ++i) out[to[i]] = static_cast<double>(mean[i]);
 }
 
 double root_mean_square(std::span<const double> y, std::span<const double> mean) {
@@ -125,13 +119,12 @@ OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observ
     const Ensemble part = without_fold(ensemble, fold, plan.folds.count);
     if (of_fold.empty()) continue;
     if (part.members.empty()) throw Error("a fold was left out by no network; ask for as many networks as folds");
-    out.member_variance += forecast_fold(engine, part, rows, of_fold, to, out.network) / static_cast<double>(places.size());
-    out.members_each += static_cast<double>(part.members.size() * of_fold.size()) / static_cast<double>(places.size());
+    forecast_fold(engine, part, rows, of_fold, to, out.network);
   }
   return out;
 }
 
-double blend_weight(const OutOfFold& out, std::size_t members) {
+double blend_weight(const OutOfFold& out) {
   if (out.network.empty()) return 1.0;
   double both = 0.0, apart = 0.0;
   for (std::size_t i = 0; i < out.y.size(); ++i) {
@@ -139,9 +132,6 @@ double blend_weight(const OutOfFold& out, std::size_t members) {
     both += (out.y[i] - out.network[i]) * difference;
     apart += difference * difference;
   }
-  const double more = 1.0 / out.members_each - 1.0 / static_cast<double>(members);
-  const double by_chance = static_cast<double>(out.y.size()) * out.member_variance * std::max(0.0, more);
-  both -= by_chance, apart -= by_chance;
   return apart > 0.0 ? std::clamp(both / apart, 0.0, 1.0) : 1.0;
 }
 

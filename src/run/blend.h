@@ -31,15 +31,13 @@ struct OutOfFold {
   std::vector<double> network;           // [rows] mean of the members that left the row out; empty: no networks
   std::vector<double> process;           // [rows]
   std::vector<double> process_variance;  // [rows]
-  double member_variance = 0.0;          // between members that left out the same fold, mean over rows
-  double members_each = 0.0;             // that forecast a row
 };
 OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
                                const Ensemble& ensemble, const Process& process);
 
-// w of mean = w process + (1 - w) network, within [0, 1]. Out of fold a row has fewer members than a prediction will have: what
-// their number adds to the networks' error is taken off both sums.
-double blend_weight(const OutOfFold& out, std::size_t members);
+// w of mean = w process + (1 - w) network with the least squared error, within [0, 1]. Out of fold a row has fewer members than a
+// prediction will have, which counts against the networks; allowing for it was tried and made held-out scores worse.
+double blend_weight(const OutOfFold& out);
 
 // RMSE of each part out of fold, in the values' unit.
 PartWorth part_worth(const OutOfFold& out, double weight, const Domain& domain);

@@ -88,7 +88,7 @@ bool DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorCont
   process_ = fit_process_part(plan_, reading_->observations, rows, {.stop = control.stop});
   if (!process_) return false;
   const OutOfFold out = forecast_out_of_fold(*engine_, plan_, reading_->observations, rows, ensemble_, *process_);
-  worth_ = part_worth(out, blend_weight(out, ensemble_.members.size()), plan_.domain);
+  worth_ = part_worth(out, blend_weight(out), plan_.domain);
   return true;
 }
 

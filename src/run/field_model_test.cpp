@@ -21,7 +21,9 @@ using testing::HasSubstr;
 const FieldModel& trained() {
   static const FieldModel model = [] {
     const Reading reading = small_reading();
-    return fit(plan_fit(small_settings(), reading), reading).model;
+    RunSettings settings = small_settings();
+    settings.fit.method = FitMethod::network;
+    return fit(plan_fit(settings, reading), reading).model;
   }();
   return model;
 }

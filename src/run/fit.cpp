@@ -111,7 +111,7 @@ FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& con
     return result;
   }
   const OutOfFold out = forecast_out_of_fold(*engine, plan, observations, rows, model.ensemble, *model.process);
-  model.process_weight = blend_weight(out, model.ensemble.members.size());
+  model.process_weight = blend_weight(out);
   result.worth = part_worth(out, model.process_weight, plan.domain);
   judge(*engine, plan, reading, result, &out);
   return result;

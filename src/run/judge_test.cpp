@@ -18,12 +18,12 @@ struct Halved {
 };
 
 Halved halved(const RunSettings& settings, const Reading& reading) {
-  const FitPlan plan = plan_fit(settings, reading);
+  const FitPlan plan = plan_fit(settings, reading, Judging::held_out);
   Halved parts;
   int calls = 0;
   FieldInfo info;
   parts.judgement = judge(
-      plan, reading.observations,
+      plan, reading.observations, plan.split.held_out,
       [&](std::span<const std::size_t> rows) {
         (calls++ == 0 ? parts.calibrated : parts.scored).assign(rows.begin(), rows.end());
         Forecast forecast;
@@ -61,7 +61,7 @@ TEST(Judge, HalvesByBlocksWithoutTracks) {
     set_from_flag(settings, "--split", {method});
     const Halved parts = halved(settings, reading);
     ASSERT_FALSE(parts.judgement.scores_calibrated) << method;
-    SplitOptions blocks = plan_fit(settings, reading).split_options;
+    SplitOptions blocks = plan_fit(settings, reading, Judging::held_out).split_options;
     blocks.method = SplitMethod::block;
     std::vector<std::size_t> all = parts.calibrated;
     all.insert(all.end(), parts.scored.begin(), parts.scored.end());

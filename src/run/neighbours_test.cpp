@@ -74,7 +74,7 @@ FieldInfo judged(double said, double noise) {
   const Observations& o = reading.observations;
   RunSettings settings;
   settings.split.held_out = 0.5;
-  const FitPlan plan = plan_fit(settings, reading);
+  const FitPlan plan = plan_fit(settings, reading, Judging::held_out);
   const auto forecaster = [&](std::span<const std::size_t> rows) {
     Forecast out;
     for (const std::size_t i : rows) {

@@ -27,6 +27,7 @@ constexpr double kHeldOut = 0.1;    // share of the observations, where they are
 constexpr double kBlendWork = 4e6;  // member-observations beside a process: a quarter of the training predicts as well
 constexpr double kBlendMostEpochs = 8.0;
 constexpr double kBlendSteps = 1000.0;
+constexpr std::size_t kFewForBlend = 20000;
 constexpr double kSteps = 3000.0;         // as many as small data need to be learnt
 constexpr double kMostNoise = 0.7;        // of the values' sd: beyond, hardly anything would be learnt
 constexpr double kTimeLengthscale = 4.0;  // of product coupling, per layer, in standard deviations of the times
@@ -73,6 +74,7 @@ class Planner {
     const bool out_of_fold = plan_.out_of_fold;
     choose_method(Judging::held_out);
     plan_.out_of_fold = out_of_fold;
+    fit_folds_to_members();
     choose_network(plan.spec.temporal.layers > 0, plan.spec.spatial.lengthscales[0]);
     choose_training(training, plan.recipe.noise_sd);
     return std::move(plan_);
@@ -141,6 +143,15 @@ class Planner {
     note("Folds: {}, {}. {}", plan_.folds.count, split_words(options),
          plan_.out_of_fold ? "Each is forecast by what was fitted without it; those forecasts calibrate and score."
                            : "Each network leaves one out.");
+  }
+
+  // Fewer members than folds: folds are put together, so that each is left out by some member.
+  void fit_folds_to_members() {
+    const std::size_t members = plan_.settings.model.members.value_or(kMembers);
+    if (plan_.method == FitMethod::process || static_cast<std::size_t>(plan_.folds.count) <= members) return;
+    plan_.folds.count = static_cast<int>(members);
+    for (std::uint8_t& fold : plan_.folds.of) fold = static_cast<std::uint8_t>(fold % members);
+    if (members < 2) plan_.folds = {};
   }
 
   // None: the settings leave it open.
@@ -258,7 +269,12 @@ class Planner {
   // Lengthscales of product coupling grow with the layers: deep chains want them several times those of the field. Four layers on
   // three days of wave heights: RMSE 0.746 m with 1,000 km and 2 days, 0.663 m with 8,000 km and 16 days, but two layers 0.685 m
   // with 2,000 km and 4 days; on twenty days of sea level 0.0395 m with 202 km and 6 days, 0.0300 m with 808 km and 93 days.
-  double depth_factor() const { return static_cast<double>(plan_.settings.model.layers.value_or(4)); }
+  double depth_factor() const { return static_cast<double>(layers()); }
+  // Beside a process, few observations want few layers: on 8,600 of sea level two predict as well as four in half the time.
+  std::size_t layers() const {
+    const bool few = plan_.method == FitMethod::blend && plan_.split.training.size() < kFewForBlend;
+    return plan_.settings.model.layers.value_or(few ? 2 : 4);
+  }
 
   // In the engine's units. Sparse tracks want longer lengthscales than dense ones: 22 times the mean distance from an observation
   // to the nearest one of another track came near the best of trials on both (docs/design.md). The sphere's unit is a radian.
@@ -294,7 +310,7 @@ class Planner {
   void choose_network(bool time, double usual_length) {
     const ModelSettings& wanted = plan_.settings.model;
     NetworkSpec spec = unscaled_spec(time, usual_length);
-    if (wanted.layers) spec.spatial.layers = static_cast<int>(*wanted.layers);
+    if (!by_paper() || wanted.layers) spec.spatial.layers = static_cast<int>(layers());
     if (wanted.features) spec.features = static_cast<int>(*wanted.features);
     if (wanted.bottleneck) {
       // The paper's hidden lengthscale is an absolute one: it does not follow the bottleneck's width.
@@ -361,7 +377,7 @@ class Planner {
           std::clamp(std::round((blend ? kBlendWork : kWork) / (kMembers * n)), 1.0, blend ? kBlendMostEpochs : kMostEpochs));
       // A power of two that leaves enough steps.
       const double batch = std::exp2(std::floor(std::log2(std::max(1.0, recipe.epochs * n / (blend ? kBlendSteps : kSteps)))));
-      recipe.batch = static_cast<std::size_t>(std::clamp(batch, 64.0, 1024.0));
+      recipe.batch = static_cast<std::size_t>(std::clamp(batch, blend ? 128.0 : 64.0, 1024.0));
     }
     if (wanted.epochs) recipe.epochs = *wanted.epochs;
     if (wanted.batch) recipe.batch = *wanted.batch;

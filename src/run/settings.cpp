@@ -137,10 +137,11 @@ const std::vector<SettingInfo>& setting_infos() {
   return infos;
 }
 
-void set_from_flag(RunSettings& settings, const std::string& flag, const std::vector<std::string>& texts) {
+void set_from_flag(RunSettings& settings, const std::string& flag, const std::vector<std::string>& texts,
+                   const std::string& table) {
   bool found = false;
-  visit_settings(settings, [&](const char*, const char*, auto& field, const SettingRule& rule) {
-    if (flag != rule.flag || flag.empty()) return;
+  visit_settings(settings, [&](const char* its_table, const char*, auto& field, const SettingRule& rule) {
+    if (flag != rule.flag || flag.empty() || found || (!table.empty() && table != its_table)) return;
     found = true;
     FlagText(flag, texts, rule).into(field);
   });

@@ -90,6 +90,102 @@ TEST(ConformalFactor, RefusesWhatCannotBe) {
   EXPECT_THROW(fit_conformal(two, two, two).factor(0.7), UsageError);
 }
 
+// Tracks whose observations share an error of sd 1 and have one of 0.2 of their own; forecasts of mean 0 and sd 1.
+struct Tracks {
+  Forecasts forecasts;
+  std::vector<std::uint32_t> of;
+};
+Tracks tracks_with_shared_errors(std::uint32_t tracks, std::size_t rows, RandomStream& random) {
+  Tracks result;
+  for (std::uint32_t track = 0; track < tracks; ++track) {
+    const double shared = random.normal();
+    for (std::size_t i = 0; i < rows; ++i) {
+      result.forecasts.y.push_back(shared + 0.2 * random.normal());
+      result.forecasts.mean.push_back(0.0);
+      result.forecasts.sd.push_back(1.0);
+      result.of.push_back(track);
+    }
+  }
+  return result;
+}
+
+TEST(GroupedConformalIntervals, CoverANewTrackWhereIntervalsByRowsDoNot) {
+  // A new track's share inside has an sd near 0.4, since its observations lie inside or outside nearly together: over 8000
+  // repetitions the mean is known to 0.0045. By rows, coverage is about that of the 10th of 12 tracks, 10/13.
+  constexpr int kRepetitions = 8000;
+  constexpr double kMonteCarlo = 3 * 0.0045;
+  RandomStream random({.seed = 31, .purpose = Purpose::simulation});
+  double by_tracks = 0.0, by_rows = 0.0;
+  for (int i = 0; i < kRepetitions; ++i) {
+    const Tracks seen = tracks_with_shared_errors(12, 20, random);
+    const Forecasts fresh = tracks_with_shared_errors(1, 20, random).forecasts;
+    const auto& [y, mean, sd] = seen.forecasts;
+    by_tracks += share_inside(fit_conformal(y, mean, sd, seen.of), fresh, 0.8) / kRepetitions;
+    by_rows += share_inside(fit_conformal(y, mean, sd), fresh, 0.8) / kRepetitions;
+  }
+  EXPECT_GT(by_tracks, 0.8 - kMonteCarlo);
+  EXPECT_LT(by_tracks, 11.0 / 13.0 + kMonteCarlo);  // not merely wide
+  EXPECT_LT(by_rows, 0.8 - kMonteCarlo);
+  EXPECT_GT(by_tracks - by_rows, 0.02);
+}
+
+TEST(GroupedConformalIntervals, OfTracksOfManySizesCoverANewTrack) {
+  constexpr int kRepetitions = 4000;
+  RandomStream random({.seed = 32, .purpose = Purpose::simulation});
+  double inside = 0.0;
+  for (int i = 0; i < kRepetitions; ++i) {
+    Tracks seen;
+    for (std::uint32_t track = 0; track < 12; ++track) {
+      const Tracks one = tracks_with_shared_errors(1, 1 + static_cast<std::size_t>(40.0 * random.uniform()), random);
+      for (std::size_t row = 0; row < one.of.size(); ++row) {
+        seen.forecasts.y.push_back(one.forecasts.y[row]);
+        seen.forecasts.mean.push_back(0.0);
+        seen.forecasts.sd.push_back(1.0);
+        seen.of.push_back(track);
+      }
+    }
+    const Forecasts fresh = tracks_with_shared_errors(1, 20, random).forecasts;
+    const auto& [y, mean, sd] = seen.forecasts;
+    inside += share_inside(fit_conformal(y, mean, sd, seen.of), fresh, 0.8) / kRepetitions;
+  }
+  EXPECT_GT(inside, 0.8 - 3 * 0.4 / std::sqrt(kRepetitions));
+}
+
+TEST(GroupedConformalIntervals, OfGroupsOfOneAreThoseByRows) {
+  for (const std::size_t count : {1U, 4U, 9U, 19U, 99U, 100U, 257U}) {  // (n + 1) level is a whole number for some of these
+    const Forecasts forecasts = wrong_forecasts(count, count);
+    std::vector<std::uint32_t> groups(count);
+    for (std::size_t i = 0; i < count; ++i) groups[i] = static_cast<std::uint32_t>(count - 1 - i);
+    const ConformalCalibration by_rows = fit_conformal(forecasts.y, forecasts.mean, forecasts.sd);
+    EXPECT_EQ(fit_conformal(forecasts.y, forecasts.mean, forecasts.sd, groups).factors, by_rows.factors) << count;
+    for (std::uint32_t& group : groups) group /= 2;  // pairs
+    if (count > 4) {
+      EXPECT_NE(fit_conformal(forecasts.y, forecasts.mean, forecasts.sd, groups).factors, by_rows.factors) << count;
+    }
+  }
+}
+
+TEST(GroupedConformalIntervals, AreInfiniteWhereThereAreTooFewGroupsForTheLevel) {
+  RandomStream random({.seed = 33, .purpose = Purpose::simulation});
+  const Tracks twelve = tracks_with_shared_errors(12, 30, random);  // 12/13 = 0.923
+  const auto& [y, mean, sd] = twelve.forecasts;
+  const ConformalCalibration grouped = fit_conformal(y, mean, sd, twelve.of), rows = fit_conformal(y, mean, sd);
+  EXPECT_TRUE(std::isfinite(grouped.factor(0.9)));
+  EXPECT_TRUE(std::isinf(grouped.factor(0.95)));
+  EXPECT_TRUE(std::isinf(grouped.factor(0.99)));
+  EXPECT_TRUE(std::isfinite(rows.factor(0.99)));  // though there are rows enough
+  EXPECT_EQ(grouped.observations, 360U);
+}
+
+TEST(GroupedConformalIntervals, RefuseAnotherNumberOfGroupsThanOfObservations) {
+  const std::vector<double> y = {1.0, 2.0, 3.0}, mean(3, 0.0), sd(3, 1.0), zero(3, 0.0);
+  const std::vector<std::uint32_t> two = {0, 1}, three = {0, 1, 1}, four = {0, 1, 1, 2};
+  EXPECT_THROW(fit_conformal(y, mean, sd, two), UsageError);
+  EXPECT_THROW(fit_conformal(y, mean, sd, four), UsageError);
+  EXPECT_THROW(fit_conformal(y, mean, zero, three), UsageError);
+  EXPECT_NO_THROW(fit_conformal(y, mean, sd, three));
+}
+
 // Errors of sd factor * sd and noise.
 Forecasts scaled_forecasts(std::size_t count, double factor, double noise, std::uint64_t seed) {
   RandomStream random({.seed = seed, .purpose = Purpose::simulation});

@@ -1,0 +1,607 @@
+#include "process/process.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "core/random.h"
+#include "drift/error.h"
+#include "process/place_finder.h"
+
+namespace drift {
+namespace {
+
+constexpr double kDegree = std::numbers::pi / 180.0;
+
+// Observations, their places and what they were made of.
+struct Observed {
+  std::size_t columns = 3;
+  std::vector<float> coordinates, values;
+  std::vector<std::int32_t> track;
+  std::vector<std::uint8_t> platform, fold;
+
+  std::size_t size() const { return values.size(); }
+  PlaceData data() const {
+    return {.coordinates = {coordinates.data(), size(), columns},
+            .values = values,
+            .error_variance = {},
+            .track = track,
+            .platform = platform,
+            .fold = fold};
+  }
+  void add(std::initializer_list<double> at, double value, int on_track, int in_fold = 0) {
+    for (const double c : at) coordinates.push_back(static_cast<float>(c));
+    values.push_back(static_cast<float>(value));
+    track.push_back(on_track);
+    platform.push_back(static_cast<std::uint8_t>(on_track % 2));
+    fold.push_back(static_cast<std::uint8_t>(in_fold));
+  }
+};
+
+// Whole tracks belong to one fold of three.
+Observed on_the_plane(std::size_t count, std::size_t tracks = 6) {
+  RandomStream stream({.seed = 7, .purpose = Purpose::simulation});
+  Observed all;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double x = stream.normal(), y = stream.normal(), t = stream.normal();
+    const auto track = static_cast<int>(i % tracks);
+    all.add({x, y, t}, std::sin(2.0 * x) + std::cos(1.5 * y) + 0.5 * t + 0.1 * stream.normal(), track, track % 3);
+  }
+  return all;
+}
+
+struct LonLat {
+  double lon, lat;
+};
+
+struct OnSphere : Observed {
+  std::vector<LonLat> at;
+  std::vector<double> time;
+};
+
+void push(std::vector<float>& to, LonLat p, double t) {
+  for (const double c : {std::cos(p.lat) * std::cos(p.lon), std::cos(p.lat) * std::sin(p.lon), std::sin(p.lat), t}) {
+    to.push_back(static_cast<float>(c));
+  }
+}
+
+// By default a region 20 degrees wide at 65 north, where meridians converge markedly.
+OnSphere on_the_sphere(std::size_t count, double west = 20.0, double east = 40.0, double south = 60.0, double north = 70.0) {
+  RandomStream stream({.seed = 8, .purpose = Purpose::simulation});
+  OnSphere all;
+  all.columns = 4;
+  for (std::size_t i = 0; i < count; ++i) {
+    const LonLat p = {(west + (east - west) * stream.uniform()) * kDegree,
+                      (south + (north - south) * stream.uniform()) * kDegree};
+    const double t = stream.normal();
+    push(all.coordinates, p, t);
+    all.add({}, std::sin(20.0 * p.lat) + std::cos(15.0 * p.lon) + 0.3 * t, static_cast<int>(i % 5), static_cast<int>(i % 5) % 3);
+    all.at.push_back(p);
+    all.time.push_back(t);
+  }
+  return all;
+}
+
+ProcessParameters some_parameters(double nu, double length) {
+  return {.nu = nu,
+          .length_x = 1.2 * length,
+          .length_y = 0.8 * length,
+          .time_length = 0.9,
+          .drift_x = 0.6,
+          .drift_y = -0.3,
+          .sill = 1.4,
+          .nugget = 0.1,
+          .track_variance = 0.15,
+          .track_time = 0.5,
+          .platform_variance = 0.08,
+          .trend = {0.4, 0.0, 0.0}};
+}
+
+double matern(double nu, double r) {
+  const double z = std::sqrt(2.0 * nu) * r;
+  return nu == 0.5 ? std::exp(-z) : nu == 1.5 ? (1.0 + z) * std::exp(-z) : (1.0 + z + z * z / 3.0) * std::exp(-z);
+}
+
+// Ordinary kriging of all observations by the bordered system [K 1; 1' 0]. `local` [n, 3]: x, y and t from the target;
+// `less_trend` [n]: values.
+struct Exact {
+  double mean, variance;
+};
+Exact exact_kriging(const ProcessParameters& p, const Eigen::MatrixXd& local, const Eigen::VectorXd& less_trend,
+                    const Observed& all) {
+  const Eigen::Index n = local.rows();
+  Eigen::MatrixXd q = local;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const double t = local(i, 2);
+    q(i, 0) = (local(i, 0) - p.drift_x * p.length_x / p.time_length * t) / p.length_x;
+    q(i, 1) = (local(i, 1) - p.drift_y * p.length_y / p.time_length * t) / p.length_y;
+    q(i, 2) = t / p.time_length;
+  }
+  Eigen::MatrixXd system = Eigen::MatrixXd::Zero(n + 1, n + 1);
+  Eigen::VectorXd right = Eigen::VectorXd::Ones(n + 1);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const auto a = static_cast<std::size_t>(i);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      const auto b = static_cast<std::size_t>(j);
+      double c = p.sill * matern(p.nu, (q.row(i) - q.row(j)).norm());
+      if (i == j) c += p.nugget;
+      if (all.track[a] == all.track[b]) {
+        c += p.track_variance * std::exp(-std::abs(local(i, 2) - local(j, 2)) / p.track_time);
+      }
+      if (all.platform[a] == all.platform[b]) c += p.platform_variance;
+      system(i, j) = c;
+    }
+    system(i, n) = system(n, i) = 1.0;
+    right[i] = p.sill * matern(p.nu, q.row(i).norm());
+  }
+  const Eigen::VectorXd solution = system.fullPivLu().solve(right);
+  return {solution.head(n).dot(less_trend), p.sill - solution.dot(right)};
+}
+
+struct Forecast {
+  std::vector<double> mean, variance, gradient;
+};
+Forecast predicted(const Process& process, const std::vector<float>& points, int threads = 1,
+                   std::span<const int> left_out = {}) {
+  const std::size_t columns = process.places().columns, n = points.size() / columns;
+  Forecast out{std::vector<double>(n), std::vector<double>(n), std::vector<double>(3 * n)};
+  process.predict({points.data(), n, columns}, {out.mean, out.variance, {out.gradient.data(), n, 3}}, threads, left_out);
+  return out;
+}
+
+Process process_of(Space space, const ProcessParameters& parameters, const PlaceData& data, std::size_t neighbours,
+                   const CellSides& sides = {}) {
+  return Process(space, true, parameters, gather_places(space, true, data, sides), neighbours);
+}
+
+std::vector<float> scattered_points(std::size_t count, std::uint64_t seed = 9) {
+  RandomStream stream({.seed = seed, .purpose = Purpose::simulation});
+  std::vector<float> points;
+  for (std::size_t i = 0; i < 3 * count; ++i) points.push_back(static_cast<float>(stream.normal()));
+  return points;
+}
+
+// The factored matrix carries 1e-9 of the sill on its diagonal.
+constexpr double kOnThePlane = 1e-6;
+// Positions in float32 are 6e-8 off, a millionth of a lengthscale.
+constexpr double kOnTheSphere = 1e-5;
+
+Exact exact_on_the_plane(const ProcessParameters& p, const Observed& all, const float* point) {
+  const auto n = static_cast<Eigen::Index>(all.size());
+  Eigen::MatrixXd local(n, 3);
+  Eigen::VectorXd less_trend(n);
+  const auto trend = [&](const float* row) { return p.trend[0] + p.trend[1] * row[0] + p.trend[2] * row[1]; };
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const float* row = all.coordinates.data() + 3 * i;
+    for (Eigen::Index d = 0; d < 3; ++d) local(i, d) = static_cast<double>(row[d]) - static_cast<double>(point[d]);
+    less_trend[i] = static_cast<double>(all.values[static_cast<std::size_t>(i)]) - trend(row);
+  }
+  Exact result = exact_kriging(p, local, less_trend, all);
+  result.mean += trend(point);
+  return result;
+}
+
+TEST(Process, WithAllObservationsIsExactOrdinaryKrigingOnThePlane) {
+  const Observed all = on_the_plane(60);
+  const std::vector<float> points = scattered_points(15);
+  for (const double nu : {0.5, 1.5, 2.5}) {
+    ProcessParameters p = some_parameters(nu, 1.0);
+    p.trend = {0.4, -0.7, 0.3};
+    const Forecast found = predicted(process_of(Space::plane, p, all.data(), all.size()), points);
+    for (std::size_t i = 0; i < 15; ++i) {
+      const Exact wanted = exact_on_the_plane(p, all, points.data() + 3 * i);
+      EXPECT_NEAR(found.mean[i], wanted.mean, kOnThePlane) << nu << " point " << i;
+      EXPECT_NEAR(found.variance[i], wanted.variance, kOnThePlane) << nu << " point " << i;
+    }
+  }
+}
+
+TEST(Process, ExactnessCheckRejectsADriftOfTheWrongSignAndFewerNeighbours) {
+  const Observed all = on_the_plane(60);
+  const std::vector<float> points = scattered_points(15);
+  const ProcessParameters p = some_parameters(1.5, 1.0);
+  ProcessParameters flipped = p;
+  flipped.drift_x = -p.drift_x;
+  const Forecast backwards = predicted(process_of(Space::plane, flipped, all.data(), all.size()), points);
+  const Forecast few = predicted(process_of(Space::plane, p, all.data(), 8), points);
+  double from_flipped = 0.0, from_few = 0.0;
+  for (std::size_t i = 0; i < 15; ++i) {
+    const Exact wanted = exact_on_the_plane(p, all, points.data() + 3 * i);
+    from_flipped = std::max(from_flipped, std::abs(backwards.mean[i] - wanted.mean));
+    from_few = std::max(from_few, std::abs(few.mean[i] - wanted.mean));
+  }
+  EXPECT_GT(from_flipped, 1e-2);
+  EXPECT_GT(from_few, 1e-3);
+}
+
+// Azimuthal equidistant by spherical trigonometry: distance along the great circle, towards the azimuth.
+Eigen::Vector2d from_target(LonLat target, LonLat p) {
+  const double dlon = p.lon - target.lon;
+  const double east = std::cos(p.lat) * std::sin(dlon);
+  const double north = std::cos(target.lat) * std::sin(p.lat) - std::sin(target.lat) * std::cos(p.lat) * std::cos(dlon);
+  const double haversine = std::pow(std::sin(0.5 * (p.lat - target.lat)), 2) +
+                           std::cos(p.lat) * std::cos(target.lat) * std::pow(std::sin(0.5 * dlon), 2);
+  const double distance = 2.0 * std::asin(std::sqrt(haversine)), azimuth = std::atan2(east, north);
+  return {distance * std::sin(azimuth), distance * std::cos(azimuth)};
+}
+
+Exact exact_on_the_sphere(const ProcessParameters& p, const OnSphere& all, LonLat target, double time) {
+  const auto n = static_cast<Eigen::Index>(all.size());
+  Eigen::MatrixXd local(n, 3);
+  Eigen::VectorXd less_trend(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    local.row(i).head(2) = from_target(target, all.at[row]);
+    local(i, 2) = all.time[row] - time;
+    less_trend[i] = static_cast<double>(all.values[row]) - p.trend[0];
+  }
+  Exact result = exact_kriging(p, local, less_trend, all);
+  result.mean += p.trend[0];
+  return result;
+}
+
+TEST(Process, WithAllObservationsIsExactOrdinaryKrigingInTheTangentPlaneOfTheSphere) {
+  const OnSphere all = on_the_sphere(60);
+  const std::vector<LonLat> targets = {
+      {25.0 * kDegree, 62.0 * kDegree}, {30.0 * kDegree, 65.0 * kDegree}, {38.0 * kDegree, 69.5 * kDegree}};
+  const std::vector<double> times = {0.2, -0.5, 1.0};
+  std::vector<float> points;
+  for (std::size_t i = 0; i < targets.size(); ++i) push(points, targets[i], times[i]);
+  for (const double nu : {0.5, 1.5}) {
+    const ProcessParameters p = some_parameters(nu, 0.08);
+    const Forecast found = predicted(process_of(Space::sphere, p, all.data(), all.size()), points);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const ProcessParameters here = at_target(p, Space::sphere, points.data() + 4 * i);
+      EXPECT_NEAR(here.length_x, p.length_x, 0.02 * p.length_x);  // the pole is far away
+      const Exact wanted = exact_on_the_sphere(here, all, targets[i], times[i]);
+      EXPECT_NEAR(found.mean[i], wanted.mean, kOnTheSphere) << nu << " target " << i;
+      EXPECT_NEAR(found.variance[i], wanted.variance, kOnTheSphere) << nu << " target " << i;
+    }
+  }
+}
+
+TEST(Process, AtThePoleIsTheSameAlongEveryMeridian) {
+  const OnSphere all = on_the_sphere(80, 0.0, 360.0, 75.0, 90.0);
+  const ProcessParameters p = some_parameters(1.5, 0.15);
+  std::vector<LonLat> targets;
+  std::vector<float> points;
+  for (const double lon : {0.0, 90.0, 200.0}) {
+    targets.push_back({lon * kDegree, 89.999 * kDegree});  // a hundred metres from it
+    push(points, targets.back(), 0.3);
+  }
+  const Forecast found = predicted(process_of(Space::sphere, p, all.data(), all.size()), points);
+  const auto range = [](const std::vector<double>& numbers) {
+    const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
+    return *high - *low;
+  };
+  EXPECT_LT(range(found.mean), 1e-3);
+  EXPECT_LT(range(found.variance), 1e-3);
+  // Stretched and moving along east and north, which turn about the pole, it would not be.
+  std::vector<double> turning;
+  for (const LonLat target : targets) turning.push_back(exact_on_the_sphere(p, all, target, 0.3).mean);
+  EXPECT_GT(range(turning), 1e-2);
+}
+
+// The observations of every fold but one.
+Observed without_fold(const Observed& all, int fold) {
+  Observed rest;
+  rest.columns = all.columns;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all.fold[i] == fold) continue;
+    rest.coordinates.insert(rest.coordinates.end(), all.coordinates.data() + i * all.columns,
+                            all.coordinates.data() + (i + 1) * all.columns);
+    rest.values.push_back(all.values[i]);
+    rest.track.push_back(all.track[i]);
+    rest.platform.push_back(all.platform[i]);
+    rest.fold.push_back(all.fold[i]);
+  }
+  return rest;
+}
+
+void expect_left_out_is_absent(const ProcessParameters& p, std::size_t neighbours, const CellSides& sides) {
+  const Observed all = on_the_plane(400, 12);
+  const std::vector<float> points = scattered_points(40);
+  const Process whole = process_of(Space::plane, p, all.data(), neighbours, sides);
+  const Forecast with_all = predicted(whole, points);
+  for (const int fold : {0, 1, 2}) {
+    const Observed rest = without_fold(all, fold);
+    const Forecast wanted = predicted(process_of(Space::plane, p, rest.data(), neighbours, sides), points);
+    const Forecast found = predicted(whole, points, 1, std::vector<int>(40, fold));
+    EXPECT_EQ(found.mean, wanted.mean) << fold;
+    EXPECT_EQ(found.variance, wanted.variance) << fold;
+    EXPECT_EQ(found.gradient, wanted.gradient) << fold;
+    EXPECT_NE(found.mean, with_all.mean) << fold;  // the fold does count where it is not left out
+  }
+  EXPECT_EQ(predicted(whole, points, 1, std::vector<int>(40, kNoFold)).mean, with_all.mean);
+}
+
+TEST(Process, LeavingOutAFoldIsHavingNoneOfItsPlaces) {
+  expect_left_out_is_absent(some_parameters(1.5, 0.8), 400, {});
+  expect_left_out_is_absent(some_parameters(0.5, 0.8), 400, {.space = 0.5, .time = 0.5});
+}
+
+// In a frame at rest the tree's distances are the neighbours' own, so that the nearest few are the same too.
+TEST(Process, LeavingOutAFoldTakesTheNearestOfTheOthers) {
+  ProcessParameters p = some_parameters(1.5, 0.8);
+  p.drift_x = p.drift_y = 0.0;
+  expect_left_out_is_absent(p, 20, {});
+  expect_left_out_is_absent(p, 20, {.space = 0.5, .time = 0.5});
+}
+
+TEST(Process, LeavesOutADifferentFoldAtEachPoint) {
+  const Observed all = on_the_plane(200);
+  const std::vector<float> points = scattered_points(30);
+  const Process process = process_of(Space::plane, some_parameters(1.5, 0.8), all.data(), 30);
+  std::vector<int> folds(30);
+  for (std::size_t i = 0; i < 30; ++i) folds[i] = static_cast<int>(i % 4) - 1;
+  const Forecast mixed = predicted(process, points, 1, folds);
+  for (const int fold : {kNoFold, 0, 1, 2}) {
+    const Forecast alone = predicted(process, points, 1, std::vector<int>(30, fold));
+    for (std::size_t i = 0; i < 30; ++i) {
+      if (folds[i] != fold) continue;
+      EXPECT_EQ(mixed.mean[i], alone.mean[i]) << i;
+    }
+  }
+}
+
+TEST(Process, PredictsTheSameBitsWithAnyNumberOfThreads) {
+  const Observed all = on_the_plane(500, 12);
+  const std::vector<float> points = scattered_points(300);  // several blocks, the last one short
+  const Process process = process_of(Space::plane, some_parameters(1.5, 0.5), all.data(), 40, {.space = 0.3, .time = 0.3});
+  const Forecast one = predicted(process, points, 1), three = predicted(process, points, 3);
+  EXPECT_EQ(one.mean, three.mean);
+  EXPECT_EQ(one.variance, three.variance);
+  EXPECT_EQ(one.gradient, three.gradient);
+}
+
+// Central differences, Richardson's two steps: an error of h^4. Points and steps are binary fractions, which float32 holds.
+double difference(const Process& process, std::vector<float> point, std::size_t d) {
+  const auto mean_at = [&](float step) {
+    std::vector<float> moved = point;
+    moved[d] += step;
+    return predicted(process, moved).mean[0];
+  };
+  const auto central = [&](float h) { return (mean_at(h) - mean_at(-h)) / (2.0 * static_cast<double>(h)); };
+  const float h = 1.0F / 256.0F;
+  return (4.0 * central(h / 2) - central(h)) / 3.0;
+}
+
+TEST(Process, GradientAgreesWithFiniteDifferencesOfTheMean) {
+  const Observed all = on_the_plane(60);
+  ProcessParameters p = some_parameters(1.5, 1.0);
+  p.trend = {0.4, -0.7, 0.3};
+  const Process process = process_of(Space::plane, p, all.data(), all.size());
+  double largest = 0.0;
+  for (std::size_t i = 0; i < 12; ++i) {
+    std::vector<float> point = scattered_points(12);
+    point = {point[3 * i], point[3 * i + 1], point[3 * i + 2]};
+    for (float& c : point) c = std::round(c * 64.0F) / 64.0F;
+    const Forecast found = predicted(process, point);
+    for (std::size_t d = 0; d < 3; ++d) {
+      EXPECT_NEAR(found.gradient[d], difference(process, point, d), 1e-4) << i << " coordinate " << d;
+      largest = std::max(largest, std::abs(found.gradient[d]));
+    }
+  }
+  EXPECT_GT(largest, 0.5) << "gradients so small that zeros would do";
+}
+
+TEST(Process, VarianceGrowsWithDistanceFromTheObservationsInSpaceAndInTime) {
+  RandomStream stream({.seed = 12, .purpose = Purpose::simulation});
+  Observed all;
+  for (int i = 0; i < 80; ++i) {
+    all.add({0.2 * stream.normal(), 0.2 * stream.normal(), 0.2 * stream.normal()}, stream.normal(), i % 8);
+  }
+  for (const double drift : {0.0, 0.4}) {
+    ProcessParameters p = some_parameters(1.5, 1.0);
+    p.drift_x = drift;
+    const Process process = process_of(Space::plane, p, all.data(), all.size());
+    for (const std::size_t d : {0U, 1U, 2U}) {
+      for (const double sign : {1.0, -1.0}) {
+        std::vector<float> points;
+        for (const double away : {0.0, 0.8, 1.2, 1.8, 2.7, 4.0}) {
+          for (const std::size_t c : {0U, 1U, 2U}) points.push_back(c == d ? static_cast<float>(sign * away) : 0.0F);
+        }
+        const std::vector<double> variance = predicted(process, points).variance;
+        for (std::size_t i = 1; i < variance.size(); ++i) {
+          EXPECT_GT(variance[i], variance[i - 1]) << "coordinate " << d << ", " << sign << " step " << i;
+        }
+        EXPECT_LT(variance.front(), 0.1 * p.sill);
+        EXPECT_GT(variance.back(), p.sill);  // the unknown mean's variance comes on top
+      }
+    }
+  }
+}
+
+// Random waves, all carried along by the same velocity: f(x - u t, y).
+class TravellingField {
+ public:
+  explicit TravellingField(double velocity, double length) : velocity_(velocity) {
+    RandomStream stream({.seed = 21, .purpose = Purpose::simulation});
+    for (Wave& wave : waves_) {
+      wave = {stream.normal() / length, stream.normal() / length, 2.0 * std::numbers::pi * stream.uniform()};
+    }
+  }
+  double operator()(double x, double y, double t) const {
+    double sum = 0.0;
+    for (const Wave& wave : waves_) sum += std::cos(wave.kx * (x - velocity_ * t) + wave.ky * y + wave.phase);
+    return std::sqrt(2.0 / static_cast<double>(waves_.size())) * sum;
+  }
+
+ private:
+  struct Wave {
+    double kx, ky, phase;
+  };
+  double velocity_;
+  std::array<Wave, 40> waves_ = {};
+};
+
+// Straight tracks in two crossing directions, each over within a hundredth of the time.
+template <class Field>
+Observed along_tracks(int tracks, int rows, const Field& field, double noise_sd) {
+  RandomStream stream({.seed = 22, .purpose = Purpose::simulation});
+  Observed all;
+  for (int track = 0; track < tracks; ++track) {
+    const double begin = 2.0 * stream.uniform() - 1.0, x0 = 2.0 * stream.uniform() - 1.0;
+    const double slope = track % 2 == 0 ? 0.4 : -0.4;
+    for (int i = 0; i < rows; ++i) {
+      const double along = 2.0 * (i + stream.uniform()) / rows - 1.0;  // y, from south to north
+      const double x = x0 + slope * along, t = begin + 0.01 * along;
+      all.add({x, along, t}, field(x, along, t) + noise_sd * stream.normal(), track);
+    }
+  }
+  std::fill(all.platform.begin(), all.platform.end(), std::uint8_t{0});
+  return all;
+}
+
+double rms_error(const Process& process, const TravellingField& field, std::size_t count) {
+  RandomStream stream({.seed = 23, .purpose = Purpose::simulation});
+  std::vector<float> points;
+  std::vector<double> truth;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double x = 1.6 * stream.uniform() - 0.8, y = 1.6 * stream.uniform() - 0.8, t = 1.6 * stream.uniform() - 0.8;
+    for (const double c : {x, y, t}) points.push_back(static_cast<float>(c));
+    truth.push_back(field(x, y, t));
+  }
+  const std::vector<double> mean = predicted(process, points, 2).mean;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < count; ++i) sum += (mean[i] - truth[i]) * (mean[i] - truth[i]);
+  return std::sqrt(sum / static_cast<double>(count));
+}
+
+Process fitted(const Observed& all, std::size_t targets) {
+  ProcessSettings settings;
+  settings.nu = 1.5;
+  settings.targets = targets;
+  settings.threads = 2;
+  PlaceData data = all.data();
+  data.fold = {};
+  return make_process(Space::plane, true, data, settings);
+}
+
+class DriftRecovery : public testing::TestWithParam<double> {};
+
+TEST_P(DriftRecovery, FindsTheVelocityAndPredictsBetterForIt) {
+  const double velocity = GetParam();
+  const TravellingField field(velocity, 0.3);
+  const Process process = fitted(along_tracks(60, 40, field, 0.1), 300);
+  const ProcessParameters& p = process.parameters();
+  EXPECT_NEAR(p.drift_x * p.length_x / p.time_length, velocity, 0.3 * std::abs(velocity));
+  EXPECT_NEAR(p.drift_y * p.length_y / p.time_length, 0.0, 0.3 * std::abs(velocity));
+  ProcessParameters at_rest = p;
+  at_rest.drift_x = at_rest.drift_y = 0.0;
+  const double moving = rms_error(process, field, 400);
+  const double still = rms_error(Process(Space::plane, true, at_rest, process.places(), process.neighbours()), field, 400);
+  EXPECT_LT(moving, 0.4 * still);
+  EXPECT_LT(moving, 0.1);  // of a field of variance one, seen with noise of sd 0.1
+}
+
+INSTANTIATE_TEST_SUITE_P(Process, DriftRecovery, testing::Values(0.5, -0.5),
+                         [](const auto& velocity) { return velocity.param > 0 ? "eastwards" : "westwards"; });
+
+TEST(FittedProcess, FindsNoVelocityInAFieldAtRest) {
+  const ProcessParameters p = fitted(along_tracks(60, 40, TravellingField(0.0, 0.3), 0.1), 300).parameters();
+  EXPECT_NEAR(p.drift_x * p.length_x / p.time_length, 0.0, 0.05);
+  EXPECT_NEAR(p.drift_y * p.length_y / p.time_length, 0.0, 0.05);
+}
+
+TEST(FittedProcess, FindsTheNoiseOfASmoothField) {
+  for (const double noise_sd : {0.1, 1.0}) {
+    const ProcessParameters p = fitted(along_tracks(60, 40, TravellingField(0.2, 0.3), noise_sd), 300).parameters();
+    EXPECT_NEAR(std::sqrt(p.nugget), noise_sd, 0.3 * noise_sd);
+  }
+}
+
+Observed white_noise() {
+  return along_tracks(
+      60, 25, [](double, double, double) { return 0.0; }, 1.0);
+}
+
+double mean_square(const auto& numbers) {
+  double sum = 0.0;
+  for (const auto number : numbers) sum += static_cast<double>(number) * static_cast<double>(number);
+  return sum / static_cast<double>(numbers.size());
+}
+
+TEST(FittedProcess, OfWhiteNoisePredictsTheMeanBetweenObservationsAndTheVarianceOfANewOne) {
+  const Observed all = white_noise();
+  const double variance = mean_square(all.values);
+  const Process process = fitted(all, 400);
+  RandomStream stream({.seed = 24, .purpose = Purpose::simulation});
+  std::vector<float> points;
+  for (int i = 0; i < 3 * 300; ++i) points.push_back(static_cast<float>(1.6 * stream.uniform() - 0.8));
+  const Forecast found = predicted(process, points, 2);
+  EXPECT_LT(mean_square(found.mean), 0.05 * variance);
+  const double of_field = std::accumulate(found.variance.begin(), found.variance.end(), 0.0) / 300.0;
+  EXPECT_NEAR(of_field + process.observation_variance(), variance, 0.25 * variance);
+  // A process of the same observations that takes them for a smooth field follows the noise.
+  ProcessParameters trusting = process.parameters();
+  trusting.sill = variance, trusting.nugget = 1e-3 * variance, trusting.track_variance = 0.0;
+  trusting.length_x = trusting.length_y = 0.3, trusting.time_length = 0.5;
+  EXPECT_GT(mean_square(predicted(process_of(Space::plane, trusting, all.data(), 60), points, 2).mean), 0.2 * variance);
+}
+
+// Known defect: white noise is taken for a field with a lengthscale of a hundredth of the extent (sill near the variance, a
+// tenth of it nugget), which predicts as well between tracks but reproduces the noise at the observations.
+TEST(FittedProcess, DISABLED_OfWhiteNoiseIsNuggetAndDoesNotFollowTheObservations) {
+  const Observed all = white_noise();
+  const double variance = mean_square(all.values);
+  const Process process = fitted(all, 400);
+  EXPECT_GT(process.observation_variance(), 0.8 * variance);
+  EXPECT_LT(process.observation_variance(), 1.2 * variance);
+  EXPECT_LT(mean_square(predicted(process, all.coordinates, 2).mean), 0.1 * variance);
+}
+
+TEST(FittedProcess, DoesNotDependOnTheNumberOfThreads) {
+  const Observed all = along_tracks(20, 15, TravellingField(0.3, 0.3), 0.1);
+  ProcessSettings settings;
+  settings.nu = 0.5;
+  settings.targets = 60;
+  settings.threads = 1;
+  const ProcessFit one = fit_process(Space::plane, true, all.data(), settings);
+  settings.threads = 3;
+  const ProcessFit three = fit_process(Space::plane, true, all.data(), settings);
+  EXPECT_EQ(one.parameters, three.parameters);
+  EXPECT_EQ(one.score, three.score);
+}
+
+TEST(FittedProcess, RefusesTooFewObservations) {
+  EXPECT_THROW(fit_process(Space::plane, true, on_the_plane(19).data(), {}), Error);
+  EXPECT_THROW(make_process(Space::plane, true, on_the_plane(19).data(), {}), Error);
+  ProcessSettings settings;
+  settings.nu = 0.5;
+  EXPECT_NO_THROW(fit_process(Space::plane, true, on_the_plane(20).data(), settings));
+}
+
+TEST(Process, RefusesToBeMadeOfNothing) {
+  EXPECT_THROW(process_of(Space::plane, some_parameters(0.5, 1.0), PlaceData{.coordinates = {nullptr, 0, 3}, .values = {}}, 10),
+               UsageError);
+}
+
+TEST(Process, RefusesPointsWithAnotherNumberOfCoordinates) {
+  const Observed all = on_the_plane(30);
+  const Process process = process_of(Space::plane, some_parameters(0.5, 1.0), all.data(), 10);
+  const std::vector<float> points(12, 0.1F);
+  std::vector<double> mean(6);
+  EXPECT_THROW(process.predict({points.data(), 6, 2}, {.mean = mean}, 1), UsageError);
+  EXPECT_THROW(process.predict({points.data(), 3, 4}, {.mean = std::span(mean).first(3)}, 1), UsageError);
+  EXPECT_NO_THROW(process.predict({points.data(), 4, 3}, {.mean = std::span(mean).first(4)}, 1));
+}
+
+TEST(Process, RefusesAForecastWithoutAnyFoldLeft) {
+  Observed all = on_the_plane(30);
+  std::fill(all.fold.begin(), all.fold.end(), std::uint8_t{1});
+  const Process process = process_of(Space::plane, some_parameters(0.5, 1.0), all.data(), 10);
+  const std::vector<float> point = {0.0F, 0.0F, 0.0F};
+  std::vector<double> mean(1);
+  const std::vector<int> own = {1}, other = {0};
+  EXPECT_THROW(process.predict({point.data(), 1, 3}, {.mean = mean}, 2, own), Error);
+  EXPECT_NO_THROW(process.predict({point.data(), 1, 3}, {.mean = mean}, 2, other));
+}
+
+}  // namespace
+}  // namespace drift
