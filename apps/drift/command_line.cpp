@@ -18,6 +18,6 @@ std::string quoted(const std::string& word) {
 
 std::string command_line(int argc, const char* const* argv) {
   std::string text = argc > 0 ? quoted(std::filesystem::path(argv[0]).filename().string()) : "drift";
-  for (int i = 1; i < argc; ++i) text += " " + quoted(argv[i]);
+  for (int i = 1; i < argc; ++i) text.append(1, ' ').append(quoted(argv[i]));
   return text;
 }

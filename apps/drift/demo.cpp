@@ -295,14 +295,16 @@ class Demo {
         "From the one to the other the truth changes by {:.2f} and the map by {:.2f} (root mean square); the two changes "
         "differ by {:.2f}.\n",
         change_.truth, change_.map, change_.error));
-    say("Observations kept aside, noise included:\n" + scores_text(*result_.held_out, ""));
+    say(std::string(plan_.out_of_fold ? "Observations forecast out of fold, noise included:\n"
+                                      : "Observations held out, noise included:\n") +
+        scores_text(*result_.held_out, ""));
     for (const auto& [name, what] : {std::pair{"map.png", "truth and map at the two times"},
                                      {"map_sd.png", "the map's standard deviation at those times"},
                                      {"map.nc", "the map at those times, for xarray, GMT, Panoply, ncview"},
                                      {"truth.nc", "the truth on the same grid"},
                                      {"observations.nc", "what the satellites saw"},
                                      {"run.toml", "the settings: change them and run drift fit run.toml"},
-                                     {"model.safetensors", "the trained networks: drift predict, drift score"},
+                                     {"model.safetensors", "the model: drift predict, drift score"},
                                      {"scores.json", "the scores above"}}) {
       if (std::filesystem::exists(file(name))) say(fmt::format("{:32} {}", file(name).string(), what));
     }

@@ -121,7 +121,7 @@ struct NetworkSpec {
 // Throws UsageError, naming the field, unless every number is in its range and the chains fit together.
 void check(const NetworkSpec& spec);
 
-// drift's own settings for the given coordinates: separate, well-conditioned lengthscales (docs/design.md); with time, the
+// drift's own settings for the given coordinates: separate, well-conditioned lengthscales (docs/notes/defaults.md); with time, the
 // product coupling.
 NetworkSpec default_spec(Space space, int space_coordinates, bool time);
 

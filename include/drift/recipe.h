@@ -62,7 +62,7 @@ struct Recipe {
   bool operator==(const Recipe&) const = default;
 };
 
-// The best settings found by trials (docs/design.md).
+// The best settings found by trials (docs/notes/defaults.md).
 Recipe default_recipe();
 // The paper's: Adam at 1e-3, constant, one epoch of 1024, mean squared loss, beta = sigma_y^2 / N.
 Recipe paper_recipe();

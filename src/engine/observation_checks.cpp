@@ -37,19 +37,6 @@ void check_unit_vector(const char* what, const float* position, std::size_t row)
       position[0], position[1], position[2], std::sqrt(square)));
 }
 
-void check_folds(const TrainingSet& data) {
-  if (data.folds.size() != data.values.rows || data.fold_count < 2) {
-    throw UsageError(fmt::format("{} observations have {} folds of {}; give one of at least two to each", data.values.rows,
-                                 data.folds.size(), data.fold_count));
-  }
-  for (std::size_t row = 0; row < data.folds.size(); ++row) {
-    if (data.folds[row] >= data.fold_count) {
-      throw UsageError(
-          fmt::format("observation {} (counted from 0) is in fold {}, of {}", row, data.folds[row], data.fold_count));
-    }
-  }
-}
-
 }  // namespace
 
 void check_observations(const NetworkSpec& spec, const TrainingSet& data) {
@@ -60,7 +47,6 @@ void check_observations(const NetworkSpec& spec, const TrainingSet& data) {
     if (sphere) check_unit_vector("observation", data.coordinates.row(row), row);
     if (!data.weights.empty()) check_weight(data.weights[row], row);
   }
-  if (!data.folds.empty()) check_folds(data);
   const auto positive = [](float weight) { return weight > 0.0F; };
   if (!data.weights.empty() && std::none_of(data.weights.begin(), data.weights.end(), positive)) {
     throw Error("every observation has weight 0: there is nothing to learn from");

@@ -40,6 +40,19 @@ void check_hyperparameters(const Plan& plan, const Member& member, std::size_t i
   }
 }
 
+void check_folds(const TrainingSet& data) {
+  if (data.folds.size() != data.values.rows || data.fold_count < 2) {
+    throw UsageError(fmt::format("{} observations have {} folds of {}; give one of at least two to each", data.values.rows,
+                                 data.folds.size(), data.fold_count));
+  }
+  for (std::size_t row = 0; row < data.folds.size(); ++row) {
+    if (data.folds[row] >= data.fold_count) {
+      throw UsageError(
+          fmt::format("observation {} (counted from 0) is in fold {}, of {}", row, data.folds[row], data.fold_count));
+    }
+  }
+}
+
 }  // namespace
 
 void check_ensemble(const Ensemble& ensemble) {
@@ -74,6 +87,7 @@ void check_shapes(const Ensemble& ensemble, const TrainingSet& data) {
   if (!data.weights.empty() && data.weights.size() != data.values.rows) {
     throw UsageError(fmt::format("there are {} weights for {} observations", data.weights.size(), data.values.rows));
   }
+  if (!data.folds.empty()) check_folds(data);
 }
 
 void check_shapes(const Ensemble& ensemble, const TrainingState& state) {

@@ -103,7 +103,8 @@ TEST(EngineEntries, RefuseAnEnsembleWhoseArraysDoNotMatchItsSpec) {
 
 TEST(EngineEntries, RefuseADegreeBeyondTheSpectrum) {
   const Observations observations(Space::sphere, 3);
-  const NetworkSpec spec = small_spec(Space::sphere);
+  NetworkSpec spec = small_spec(Space::sphere);
+  spec.coupling = Coupling::additive;  // whose features of the sphere have degrees
   for (const float degree : {-1.0F, 1e6F, std::nanf("")}) {
     Ensemble ensemble = draw_ensemble(spec, 1, 2);
     ensemble.members[0].fixed[make_plan(spec).layers.front().degrees] = degree;

@@ -166,7 +166,7 @@ TEST(ModelFile, IsRefusedWhenForeign) {
 
 TEST(ModelFile, IsRefusedWhenFromANewerVersion) {
   ChangedModel model;
-  model.metadata()["format_version"] = "5";
+  model.metadata()["format_version"] = "6";
   model.metadata()["drift_version"] = "7.1.0";
   model.metadata()["spec"] = "whatever a newer spec looks like";
   EXPECT_EQ(model.refusal(),
@@ -188,7 +188,7 @@ TEST(ModelFile, IsRefusedWhenItsMetadataAreMissingOrWrong) {
   EXPECT_EQ(with("format_version", "0"), "its format_version is \"0\", not a whole number from 1");
   EXPECT_EQ(with("seed", "-1"), "its seed is \"-1\", not a whole number");
   EXPECT_EQ(with("seed", "18446744073709551616"), "its seed is \"18446744073709551616\", not a whole number");
-  EXPECT_EQ(with("members", ""), "its members are \"\", not whole numbers with commas between");
+  EXPECT_EQ(with("members", ""), "has 36 tensors of members but 0 members of this network have 0");
   EXPECT_EQ(with("members", "0,1,"), "its members are \"0,1,\", not whole numbers with commas between");
   EXPECT_EQ(with("members", "0, 1"), "its members are \"0, 1\", not whole numbers with commas between");
   EXPECT_EQ(with("members", "0,4294967296"), "its members are \"0,4294967296\", not whole numbers with commas between");

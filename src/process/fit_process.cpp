@@ -125,6 +125,7 @@ class Fitter {
     double spread = 0.0;
     for (std::size_t d = 0; d < spaces; ++d) spread += square.at(d) / count - sum.at(d) * sum.at(d) / (count * count);
     extent_ = std::sqrt(std::max(spread, 1e-12));
+    widest_ = space_ == Space::sphere ? std::min(extent_, 0.5) : extent_;
     if (has_time_) {
       const double mean = sum.at(columns - 1) / count;
       time_extent_ = std::sqrt(std::max(square.at(columns - 1) / count - mean * mean, 1e-12));
@@ -158,7 +159,7 @@ class Fitter {
 
   void set_bounds() {
     lowest_.fill(std::log(1e-6 * variance_)), highest_.fill(std::log(10.0 * variance_));
-    lowest_[kLengthX] = lowest_[kLengthY] = std::log(1e-3 * extent_);
+    lowest_[kLengthX] = lowest_[kLengthY] = std::log(0.01 * widest_);
     highest_[kLengthX] = highest_[kLengthY] = std::log(3.0 * extent_);
     lowest_[kTimeLength] = std::log(0.01 * time_extent_), highest_[kTimeLength] = std::log(30.0 * time_extent_);
     lowest_[kDriftX] = lowest_[kDriftY] = -3.0, highest_[kDriftX] = highest_[kDriftY] = 3.0;
@@ -216,7 +217,7 @@ class Fitter {
     places_ = gather_places(space_, has_time_, data_, sides);
     const PlaceFinder finder(space_, has_time_, places_, parameters_);
     for_targets([&](Target& target) {
-      finder.find(data_.coordinates.row(target.row), settings_.fit_neighbours, target.exclusion, target.near);
+      finder.find(data_.coordinates.row(target.row), settings_.fit_neighbours, target.exclusion, Edges::sharp, target.near);
     });
     std::erase_if(targets_, [](const Target& target) { return target.near.size() < 3; });
     if (targets_.empty())
@@ -263,8 +264,14 @@ class Fitter {
     pull(stretch, 0.7, kLengthX);
     if (gradient) gradient->at(kLengthY) -= stretch / (0.49 * groups_);
     if (has_time_) pull(x[kDriftX], 1.0, kDriftX), pull(x[kDriftY], 1.0, kDriftY);
-    pull(x[kSill] - std::log(variance_), 0.5, kSill);  // long lengths and a large sill are alike within the data
-    pull(x[kNugget] - std::log(0.1 * variance_), 3.0, kNugget);
+    // Long lengths with a large sill are alike within the data, and lengths below the distance between tracks are alike to noise:
+    // the variances add up to that of the values, and lengths are a good part of the extent unless the data object.
+    const double sill = std::exp(x[kSill]), nugget = std::exp(x[kNugget]), apart = std::log((sill + nugget) / variance_);
+    pull(apart, 0.5, kSill, sill / (sill + nugget));
+    if (gradient) gradient->at(kNugget) += apart / (0.25 * groups_) * nugget / (sill + nugget);
+    const double length = 0.5 * (x[kLengthX] + x[kLengthY]) - std::log(0.2 * widest_);
+    pull(length, 2.0, kLengthX, 0.5);
+    if (gradient) gradient->at(kLengthY) += 0.5 * length / (4.0 * groups_);
     if (parameters_.track_variance > 0.0) {
       pull(x[kTrackVariance] - std::log(0.01 * variance_), 1.5, kTrackVariance);
       pull(x[kTrackTime] - std::log(track_time_), 1.0, kTrackTime);
@@ -323,12 +330,11 @@ class Fitter {
     const std::vector<Target> some = targets_;
     ProcessParameters best = parameters_;
     double least = INFINITY;
-    const double widest = space_ == Space::sphere ? std::min(extent_, 0.5) : extent_;
     for (const double space : {0.5, 0.2, 0.08, 0.03, 0.012}) {
       for (const double time : has_time_ ? std::vector<double>{4.0, 1.2, 0.4, 0.12} : std::vector<double>{1.0}) {
         if (stopped()) break;
         targets_ = some;
-        parameters_.length_x = parameters_.length_y = space * widest;
+        parameters_.length_x = parameters_.length_y = space * widest_;
         parameters_.time_length = time * time_extent_;
         choose_neighbours();
         const double score = objective(parameters_, nullptr);
@@ -345,7 +351,7 @@ class Fitter {
   const ProcessSettings& settings_;
   bool has_tracks_;
   int threads_ = 1;
-  double extent_ = 1.0, time_extent_ = 1.0, variance_ = 1.0, groups_ = 1.0, track_time_ = 0.0;
+  double extent_ = 1.0, widest_ = 1.0, time_extent_ = 1.0, variance_ = 1.0, groups_ = 1.0, track_time_ = 0.0;
   ProcessNumbers lowest_ = {}, highest_ = {};
   ProcessParameters parameters_;
   std::vector<Target> targets_;

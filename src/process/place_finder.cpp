@@ -6,7 +6,17 @@
 namespace drift {
 namespace {
 
-constexpr double kOpened = 0.3;  // lengthscales within which a group is opened: about one and a half sides of its cell
+// Lengthscales within which a group is opened into its places, and beyond which it is taken whole: one and two sides of its cell.
+constexpr double kOpened = 0.2, kWhole = 0.4;
+constexpr double kEdge = 0.8;  // of the distance of the first group left out: from there on places fade
+
+// Neighbours come and go without a step in the map: one that is about to go has an error variance, in sills, that grows without
+// bound (Gribov & Krivoruchko 2004). share: 0 stays, 1 is gone.
+double fading(double share) {
+  constexpr double kGone = 1e6;
+  if (share <= 0.0) return 0.0;
+  return share >= 1.0 ? kGone : std::min(kGone, share * share / ((1.0 - share) * (1.0 - share)));
+}
 constexpr std::size_t kMostCandidates = std::size_t{1} << 15;
 
 double dot(const std::array<double, 3>& a, const float* b) {
@@ -107,7 +117,7 @@ std::vector<PlaceFinder::Candidate> PlaceFinder::candidates(const float* target,
     if (kept.size() >= 2 * k || found.size() >= groups_.size() || asked >= kMostCandidates) break;
     if (kept.size() >= k && exclusion.gap > 0.0) break;
   }
-  const std::size_t taken = std::min(k, kept.size());
+  const std::size_t taken = std::min(k + 1, kept.size());  // one more, which says where the edge is
   std::partial_sort(
       kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(taken), kept.end(),
       [](const Candidate& a, const Candidate& b) { return std::tie(a.distance, a.group) < std::tie(b.distance, b.group); });
@@ -115,7 +125,7 @@ std::vector<PlaceFinder::Candidate> PlaceFinder::candidates(const float* target,
   return kept;
 }
 
-void PlaceFinder::add(const Places& from, std::size_t place, const LocalFrame& frame, Neighbourhood& out) const {
+void PlaceFinder::add(const Places& from, std::size_t place, const LocalFrame& frame, double fade, Neighbourhood& out) const {
   const float* row = from.rows().row(place);
   const std::array<double, 3> local = frame(row);
   const std::array<double, 3>& trend = parameters_.trend;
@@ -125,22 +135,28 @@ void PlaceFinder::add(const Places& from, std::size_t place, const LocalFrame& f
   out.y.push_back(local[1]);
   out.t.push_back(local[2]);
   out.value.push_back(static_cast<double>(from.value[place]) - mean);
-  out.error_variance.push_back(static_cast<double>(from.error_variance[place]));
+  out.error_variance.push_back(static_cast<double>(from.error_variance[place]) + fade * parameters_.sill);
   out.count.push_back(static_cast<double>(from.count[place]));
   out.track.push_back(from.track[place]);
   out.platform.push_back(from.platform[place]);
 }
 
-void PlaceFinder::find(const float* target, std::size_t k, const Exclusion& exclusion, Neighbourhood& out) const {
+void PlaceFinder::find(const float* target, std::size_t k, const Exclusion& exclusion, Edges edges, Neighbourhood& out) const {
   out.clear();
   const LocalFrame frame(space_, has_time_, target, places_.columns);
-  for (const Candidate& candidate : candidates(target, frame, k, exclusion)) {
-    const std::size_t first = first_[candidate.group], last = first_[candidate.group + 1];
-    if (candidate.distance < kOpened && last - first > 1 && out.size() + (last - first) <= k) {
-      for (std::size_t place = first; place < last; ++place) add(places_, place, frame, out);
-    } else if (out.size() < k) {
-      add(groups_, candidate.group, frame, out);
-    }
+  const std::vector<Candidate> near = candidates(target, frame, k, exclusion);
+  const bool sharp = edges == Edges::sharp;
+  const double edge = near.size() > k && !sharp ? near.back().distance : INFINITY;
+  for (std::size_t i = 0; i < std::min(k, near.size()); ++i) {
+    const auto [distance, group] = near[i];
+    const std::size_t first = first_[group], last = first_[group + 1];
+    const double leaving = std::isfinite(edge) ? fading((distance / edge - kEdge) / (1.0 - kEdge)) : 0.0;
+    double whole = (distance - kOpened) / (kWhole - kOpened);
+    if (last - first == 1 || out.size() + (last - first) > 2 * k) whole = 1.0;
+    if (sharp) whole = whole < 0.5 ? 0.0 : 1.0;
+    if (whole > 0.0) add(groups_, group, frame, leaving + fading(1.0 - whole), out);
+    if (whole >= 1.0) continue;
+    for (std::size_t place = first; place < last; ++place) add(places_, place, frame, leaving + fading(whole), out);
   }
 }
 

@@ -36,13 +36,18 @@ struct Exclusion {
   double gap = 0.0;  // those nearer than this, in lengthscales
 };
 
+// How neighbours come and go as the target moves: a map needs them without a step, the search for parameters uses all of each.
+enum class Edges { fading, sharp };
+
 // The places that a target is predicted from: groups by distance in the moving frame, those close by opened into their places.
+// The choice changes with the target without a step in what is predicted.
 class PlaceFinder {
  public:
   PlaceFinder(Space space, bool has_time, const Places& places, const ProcessParameters& parameters);
 
-  // At most k places and the opened groups' worth; fewer where there are no more. Safe from several threads.
-  void find(const float* target, std::size_t k, const Exclusion& exclusion, Neighbourhood& out) const;
+  // The k nearest groups and the places of those that are opened, 2 k at most; fewer where there are no more. Safe from several
+  // threads.
+  void find(const float* target, std::size_t k, const Exclusion& exclusion, Edges edges, Neighbourhood& out) const;
 
  private:
   struct Candidate {
@@ -52,7 +57,7 @@ class PlaceFinder {
   std::array<double, 4> scaled(const float* row) const;
   std::vector<Candidate> candidates(const float* target, const LocalFrame& frame, std::size_t k,
                                     const Exclusion& exclusion) const;
-  void add(const Places& from, std::size_t place, const LocalFrame& frame, Neighbourhood& out) const;
+  void add(const Places& from, std::size_t place, const LocalFrame& frame, double fade, Neighbourhood& out) const;
 
   Space space_;
   bool has_time_;

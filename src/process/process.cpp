@@ -69,7 +69,7 @@ void Process::predict(MatrixView<const float> points, const ProcessForecast& out
     for (std::size_t block = next++; block < blocks; block = next++) {
       for (std::size_t i = block * kBlock; i < std::min(points.rows, (block + 1) * kBlock); ++i) {
         const float* row = points.row(i);
-        parts.finder.find(row, parts.neighbours, {.fold = left_out.empty() ? kNoFold : left_out[i]}, near);
+        parts.finder.find(row, parts.neighbours, {.fold = left_out.empty() ? kNoFold : left_out[i]}, Edges::fading, near);
         const ProcessParameters here = at_target(parts.parameters, parts.space, row);
         kriging.solve(here, near, Kriging::kField);
         if (!out.mean.empty()) out.mean[i] = parts.trend_at(row) + kriging.mean();

@@ -547,7 +547,7 @@ TEST(FittedProcess, OfWhiteNoisePredictsTheMeanBetweenObservationsAndTheVariance
 
 // Known defect: white noise is taken for a field with a lengthscale of a hundredth of the extent (sill near the variance, a
 // tenth of it nugget), which predicts as well between tracks but reproduces the noise at the observations.
-TEST(FittedProcess, DISABLED_OfWhiteNoiseIsNuggetAndDoesNotFollowTheObservations) {
+TEST(FittedProcess, OfWhiteNoiseIsNuggetAndDoesNotFollowTheObservations) {
   const Observed all = white_noise();
   const double variance = mean_square(all.values);
   const Process process = fitted(all, 400);

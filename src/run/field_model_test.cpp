@@ -159,8 +159,12 @@ void expect_exact_to(double tolerance_km, const DataCells& cells, const Observat
     for (std::size_t j = 0; j < o.size(); ++j)
       least = std::min(least, great_circle_km(lon[i], lat[i], o.lon_deg[j], o.lat_deg[j]));
     within += least <= distance_km ? 1 : 0;
-    if (least <= distance_km) EXPECT_TRUE(near[i]) << lon[i] << " " << lat[i] << ": " << least << " km";
-    if (least > distance_km + tolerance_km) EXPECT_FALSE(near[i]) << lon[i] << " " << lat[i] << ": " << least << " km";
+    if (least <= distance_km) {
+      EXPECT_TRUE(near[i]) << lon[i] << " " << lat[i] << ": " << least << " km";
+    }
+    if (least > distance_km + tolerance_km) {
+      EXPECT_FALSE(near[i]) << lon[i] << " " << lat[i] << ": " << least << " km";
+    }
   }
   EXPECT_GE(within, o.size());
   EXPECT_LT(within, lon.size());

@@ -117,8 +117,12 @@ void calibrate_intervals(const FitPlan& plan, const Observations& observations, 
       observations,
       {.method = options.method, .block = options.block, .block_days = options.block_days, .on_plane = options.on_plane}, rows);
   const ConformalCalibration fitted = fit_conformal(forecast.y, forecast.mean, total_sds(plan.domain, forecast), groups.of);
+  // Levels that the groups are too few for go on from the highest that they are enough for, as a Gaussian's would: they nest.
+  double beyond = -1.0;  // of the normal quantile; none yet
   for (std::size_t i = 0; i < fitted.factors.size(); ++i) {
-    info.conformal.at(i) = std::isfinite(fitted.factors.at(i)) ? fitted.factors.at(i) : -1.0;
+    const double quantile = normal_quantile(0.5 + 0.5 * ConformalCalibration::kLevels.at(i));
+    if (std::isfinite(fitted.factors.at(i))) beyond = fitted.factors.at(i) / quantile;
+    info.conformal.at(i) = beyond > 0.0 ? beyond * quantile : -1.0;
   }
 }
 

@@ -20,7 +20,7 @@ namespace drift {
 namespace {
 
 constexpr std::size_t kFewest = 100;  // observations of which a field may be made
-constexpr std::size_t kMembers = 10;  // the spread of ten needs no correction, that of five does (docs/design.md)
+constexpr std::size_t kMembers = 10;  // the spread of ten needs no correction, that of five does (docs/notes/defaults.md)
 constexpr double kWork = 24e6;        // member-observations that a fit sees: 6 to 10 minutes on two cores
 constexpr double kMostEpochs = 60.0;
 constexpr double kHeldOut = 0.1;    // share of the observations, where they are
@@ -277,7 +277,8 @@ class Planner {
   }
 
   // In the engine's units. Sparse tracks want longer lengthscales than dense ones: 22 times the mean distance from an observation
-  // to the nearest one of another track came near the best of trials on both (docs/design.md). The sphere's unit is a radian.
+  // to the nearest one of another track came near the best of trials on both (docs/notes/defaults.md). The sphere's unit is a
+  // radian.
   double usual_lengthscale(bool time) const {
     if (by_paper()) return 1.0;
     if (plan_.settings.model.lengthscale) return 0.0;  // it is not asked for
@@ -329,6 +330,7 @@ class Planner {
     const bool drawn = method == UncertaintyMethod::variational || method == UncertaintyMethod::dropout;
     plan_.members = wanted.members.value_or(drawn ? 1 : kMembers);
     const double length = lengthscale_from_engine(plan_.domain, spec.spatial.lengthscales[0]);
+    if (plan_.method == FitMethod::process) return;
     note("Model: {} of {}, {} features, bottlenecks of {}; lengthscale {} {}{}.",
          counted(static_cast<double>(plan_.members), "network"), counted(spec.spatial.layers, "layer"), spec.features,
          spec.bottleneck, length < 1000.0 ? fmt::format("{:.3g}", length) : grouped(std::round(length)), plan_.domain.unit,
@@ -338,7 +340,8 @@ class Planner {
   }
 
   // In the engine's unit. Without it the weight decay would assume next to none, and networks would learn the noise: of 27,000
-  // observations with noise of half the field's sd, 60 epochs left an error of 0.46 where 0.26 can be had (docs/design.md).
+  // observations with noise of half the field's sd, 60 epochs left an error of 0.46 where 0.26 can be had
+  // (docs/notes/defaults.md).
   double noise_of_observations() {
     const std::vector<std::size_t> rows = some_runs(plan_.split.training);
     std::vector<double> value;
@@ -394,6 +397,7 @@ class Planner {
     if (plan_.settings.tune.method == TuneMethod::gradient) recipe.train_lengthscales = recipe.train_amplitudes = true;
     check(recipe);
     plan_.recipe = recipe;
+    if (plan_.method == FitMethod::process) return;
     if (recipe.value_noise > 0.0) {
       note(
           "Ensemble: each network's values get noise of {:.2g} of its own, so that their spread tells what the noise leaves "

@@ -125,6 +125,9 @@ FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span
                               std::span<const double> lat_deg, std::span<const double> time_days, const PredictWants& wants) {
   check_lengths(model, lon_deg, lat_deg, time_days);
   const Known known = known_positions(lon_deg, lat_deg, time_days);
+  if (wants.members && model.ensemble.members.empty()) {
+    throw UsageError("prediction: the model is a process alone and has no members; leave --members out");
+  }
   const std::size_t n = lon_deg.size(), count = known.index.size(), members = model.ensemble.members.size();
   const auto columns = static_cast<std::size_t>(model.ensemble.spec.coordinates());
   FieldPrediction out;

@@ -127,8 +127,8 @@ ProcessTensors::ProcessTensors(const Process& process, double weight) : places_(
 
 void ProcessTensors::add_to(ModelParts& parts) const {
   const std::size_t n = places_.size();
-  parts.metadata[kProcessKey] = metadata_;
-  parts.metadata["format_version"] = kFormatWithProcess;
+  parts.metadata.insert_or_assign(kProcessKey, metadata_);
+  parts.metadata.insert_or_assign("format_version", std::string(kFormatWithProcess));
   parts.tensors.push_back({"process.coordinates", {n, places_.columns}, places_.coordinates});
   parts.tensors.push_back({"process.value", {n}, places_.value});
   parts.tensors.push_back({"process.error_variance", {n}, places_.error_variance});

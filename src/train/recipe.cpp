@@ -33,7 +33,7 @@ void require_fraction(const char* field, double value) {
 
 Recipe default_recipe() {
   Recipe recipe;
-  recipe.epochs = 4.0;  // on a million observations: a CRPS of 0.019 where one epoch reaches 0.027 (docs/design.md)
+  recipe.epochs = 4.0;  // on a million observations: a CRPS of 0.019 where one epoch reaches 0.027 (docs/notes/defaults.md)
   return recipe;
 }
 

@@ -23,7 +23,7 @@ TEST(Fit, SaysWhatItChoseAndWhereToGoOn) {
   const FinishedRun run = fit(folder, "--out m.safetensors");
   ASSERT_EQ(run.status, 0) << run.err;
   for (const char* said :
-       {"observations of ssh (m) from 1 NetCDF file", "Split:", "in whole tracks", "Domain: the plane", "Model: 3 networks",
+       {"observations of ssh (m) from 1 NetCDF file", "Folds:", "in whole tracks", "Domain: the plane", "Model: 3 networks",
         "Training: 20 epochs", "RMSE", "CRPS", "intervals hold", "Noise of an observation", "drift predict m.safetensors"}) {
     EXPECT_TRUE(contains(run.out, said)) << said << " is not in\n" << run.out;
   }
@@ -112,7 +112,7 @@ TEST(Fit, PlansWithoutTrainingWhenAsked) {
 TEST(Fit, HoldsOutBlocksAsLargeAsTheCloudsOfARealImage) {
   const std::string file = fmt::format("{}/heaton/satellite.csv", DRIFT_TEST_DATA);
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no real data at " << file;
-  const FinishedRun run = run_command(fmt::format("fit '{}' --value MaskTemp --plan", file));
+  const FinishedRun run = run_command(fmt::format("fit '{}' --value MaskTemp --split block --plan", file));
   ASSERT_EQ(run.status, 0) << run.err;
   const std::string before = "held out in blocks of ";
   ASSERT_TRUE(contains(run.out, before)) << run.out;
@@ -176,6 +176,7 @@ TEST(Fit, DoesNotTakeUpTheCheckpointOfOtherSettings) {
   const std::string sigma = refusal("--sigma error2"), method = refusal("--sigma error --uncertainty variational");
   EXPECT_TRUE(contains(sigma, "[data] sigma was \"error\" and is \"error2\" now")) << sigma;
   EXPECT_TRUE(contains(method, "[uncertainty] method was \"ensemble\" and is \"variational\" now")) << method;
+}
 
 // Threads that a command had at the most, looked at every few milliseconds; the library keeps its threads once it has begun them.
 // OpenBLAS begins some when it is loaded, which do nothing; they are kept out of the count.

@@ -124,7 +124,7 @@ std::string refusal(const std::vector<std::uint8_t>& folds, int fold_count) {
   Ensemble ensemble = draw_ensemble(small_spec(), 11, 2);
   TrainingState state;
   try {
-    make_cpu_engine({.threads = 1})->advance(ensemble, state, data, small_recipe(Optimiser::adam), 1, {});
+    train(*make_cpu_engine({.threads = 1}), ensemble, state, data, small_recipe(Optimiser::adam));
   } catch (const UsageError& error) {
     return error.what();
   }

@@ -85,6 +85,9 @@ TEST_P(EveryCaseInFolds, TrainsAsTheCpuDoes) {
                 kFirstLoss * there.state.members[i].losses.at(0));
     EXPECT_LT(distance(here.state.members[i].losses, there.state.members[i].losses), kAfterTraining);
     EXPECT_LT(distance(here.ensemble.members[i].parameters, there.ensemble.members[i].parameters), kAfterTraining);
+    if (GetParam().variational) {
+      EXPECT_LT(distance(here.ensemble.members[i].log_sd, there.ensemble.members[i].log_sd), kAfterTraining);
+    }
   }
 }
 
@@ -93,13 +96,13 @@ INSTANTIATE_TEST_SUITE_P(Cuda, EveryCaseInFolds, testing::ValuesIn(cases()),
 
 // The comparison with the CPU would show the folds being ignored.
 TEST(TrainingInFolds, DiffersFromTrainingOnAllByMoreThanTheTolerance) {
-  DRIFT_NEEDS_GPU();
   const Case a_case = cases().front();
   const Observations observations(a_case.spec, kObservations);
-  const Trained in_folds = trained_in_folds(*gpu(), a_case, observations, alternating_folds(), 12);
-  const Trained on_all = trained(*gpu(), a_case, observations, {12}, kMembers);
+  const Trained in_folds = trained_in_folds(*cpu(), a_case, observations, alternating_folds(), 12);
+  const Trained on_all = trained(*cpu(), a_case, observations, {12}, kMembers);
   for (std::size_t i = 0; i < kMembers; ++i) {
-    EXPECT_GT(distance(in_folds.state.members[i].losses, on_all.state.members[i].losses), kAfterTraining) << i;
+    EXPECT_GT(distance(in_folds.state.members[i].losses, on_all.state.members[i].losses), 5 * kAfterTraining) << i;
+    if (most_steps() < 12) continue;
     EXPECT_GT(distance(in_folds.ensemble.members[i].parameters, on_all.ensemble.members[i].parameters), kAfterTraining) << i;
   }
 }
@@ -115,7 +118,7 @@ TEST(TrainingInFolds, OnTheGpuRefusesFoldsOfTheWrongSizeOrNumber) {
     TrainingSet data = observations.set(false);
     data.folds = folds;
     data.fold_count = fold_count;
-    engine->advance(ensemble, state, data, a_case.recipe, 1, {});
+    train(*engine, ensemble, state, data, a_case.recipe);
   };
   std::vector<std::uint8_t> folds(60, 0);
   for (std::size_t i = 0; i < 30; ++i) folds[i] = 1;
