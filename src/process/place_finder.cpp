@@ -6,8 +6,10 @@
 namespace drift {
 namespace {
 
-// Lengthscales within which a group is opened into its places, and beyond which it is taken whole: one and two sides of its cell.
-constexpr double kOpened = 0.2, kWhole = 0.4;
+// Lengthscales beyond which a group is taken whole, two sides of its cell; within half of that it is opened into its places. No
+// more groups than so many are opened.
+constexpr double kWhole = 0.4;
+constexpr std::size_t kMostOpened = 12;
 constexpr double kEdge = 0.8;  // of the distance of the first group left out: from there on places fade
 
 // Neighbours come and go without a step in the map: one that is about to go has an error variance, in sills, that grows without
@@ -147,13 +149,13 @@ void PlaceFinder::find(const float* target, std::size_t k, const Exclusion& excl
   const std::vector<Candidate> near = candidates(target, frame, k, exclusion);
   const bool sharp = edges == Edges::sharp;
   const double edge = near.size() > k && !sharp ? near.back().distance : INFINITY;
+  const double whole_at = near.size() > kMostOpened ? std::min(kWhole, near[kMostOpened].distance) : kWhole;
   for (std::size_t i = 0; i < std::min(k, near.size()); ++i) {
     const auto [distance, group] = near[i];
     const std::size_t first = first_[group], last = first_[group + 1];
     const double leaving = std::isfinite(edge) ? fading((distance / edge - kEdge) / (1.0 - kEdge)) : 0.0;
-    double whole = (distance - kOpened) / (kWhole - kOpened);
-    if (last - first == 1 || out.size() + (last - first) > 2 * k) whole = 1.0;
-    if (sharp) whole = whole < 0.5 ? 0.0 : 1.0;
+    double whole = last - first == 1 ? 1.0 : 2.0 * distance / whole_at - 1.0;
+    if (sharp) whole = last - first > 1 && distance < 0.75 * kWhole && out.size() + (last - first) <= k ? 0.0 : 1.0;
     if (whole > 0.0) add(groups_, group, frame, leaving + fading(1.0 - whole), out);
     if (whole >= 1.0) continue;
     for (std::size_t place = first; place < last; ++place) add(places_, place, frame, leaving + fading(whole), out);

