@@ -49,6 +49,19 @@ std::array<double, 3> LocalFrame::operator()(const float* row) const {
   return {x * stretch, y * stretch, t};
 }
 
+std::vector<float> LocalFrame::moved(std::size_t direction, double step) const {
+  std::array<double, 4> to = target_;
+  if (direction == 2) {
+    to.at(columns_ - 1) += step;
+  } else if (!sphere_) {
+    to.at(direction) += step;
+  } else {
+    const std::array<double, 3>& along = direction == 0 ? east_ : north_;
+    for (std::size_t d = 0; d < 3; ++d) to.at(d) = to.at(d) * std::cos(step) + along.at(d) * std::sin(step);
+  }
+  return {to.begin(), to.begin() + static_cast<std::ptrdiff_t>(columns_)};
+}
+
 ProcessParameters at_target(const ProcessParameters& parameters, Space space, const float* target) {
   if (space != Space::sphere) return parameters;
   constexpr double kFades = 0.05;  // cosine of the latitude at which half is left

@@ -16,6 +16,7 @@ class LocalFrame {
  public:
   LocalFrame(Space space, bool has_time, const float* target, std::size_t columns);
   std::array<double, 3> operator()(const float* row) const;  // x, y, t with the target at the origin; t = 0 without time
+  std::vector<float> moved(std::size_t direction, double step) const;  // the target's row, moved along x, y or t
 
  private:
   bool sphere_, has_time_;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "core/threads.h"
 #include "drift/error.h"
@@ -27,6 +28,30 @@ struct Process::Parts {
         places(std::move(all)),
         neighbours(k),
         finder(space, has_time, places, parameters) {}
+
+  double mean_at(const float* row, int fold, Neighbourhood& near, Kriging& kriging) const {
+    finder.find(row, neighbours, {.fold = fold}, Edges::fading, near);
+    const ProcessParameters here = at_target(parameters, space, row);
+    kriging.solve(here, near, Kriging::kField);
+    return trend_at(row) + kriging.mean();
+  }
+
+  // By central differences over a hundredth of the lengths each way, so that it is the slope of the very mean that maps show,
+  // with neighbours that come and go.
+  std::array<double, 3> slope_at(const float* row, int fold, Neighbourhood& near, Kriging& kriging) const {
+    constexpr double kStep = 0.01;
+    const LocalFrame frame(space, has_time, row, places.columns);
+    const std::array<double, 3> steps = {kStep * parameters.length_x, kStep * parameters.length_y,
+                                         kStep * parameters.time_length};
+    std::array<double, 3> slope = {};
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (d == 2 && !has_time) continue;
+      const std::vector<float> up = frame.moved(d, steps.at(d)), down = frame.moved(d, -steps.at(d));
+      const double apart = frame(up.data()).at(d) - frame(down.data()).at(d);  // as single precision has it
+      slope.at(d) = (mean_at(up.data(), fold, near, kriging) - mean_at(down.data(), fold, near, kriging)) / apart;
+    }
+    return slope;
+  }
 
   double trend_at(const float* row) const {
     const std::array<double, 3>& trend = parameters.trend;
@@ -69,17 +94,13 @@ void Process::predict(MatrixView<const float> points, const ProcessForecast& out
     for (std::size_t block = next++; block < blocks; block = next++) {
       for (std::size_t i = block * kBlock; i < std::min(points.rows, (block + 1) * kBlock); ++i) {
         const float* row = points.row(i);
-        parts.finder.find(row, parts.neighbours, {.fold = left_out.empty() ? kNoFold : left_out[i]}, Edges::fading, near);
-        const ProcessParameters here = at_target(parts.parameters, parts.space, row);
-        kriging.solve(here, near, Kriging::kField);
-        if (!out.mean.empty()) out.mean[i] = parts.trend_at(row) + kriging.mean();
+        const int fold = left_out.empty() ? kNoFold : left_out[i];
+        const double mean = parts.mean_at(row, fold, near, kriging);
+        if (!out.mean.empty()) out.mean[i] = mean;
         if (!out.variance.empty()) out.variance[i] = kriging.variance();
         if (out.gradient.empty()) continue;
-        const std::array<double, 3> slope = kriging.slope();
-        const bool plane = parts.space == Space::plane;
-        out.gradient(i, 0) = slope[0] + (plane ? parts.parameters.trend[1] : 0.0);
-        out.gradient(i, 1) = slope[1] + (plane ? parts.parameters.trend[2] : 0.0);
-        out.gradient(i, 2) = parts.has_time ? slope[2] : 0.0;
+        const std::array<double, 3> slope = parts.slope_at(row, fold, near, kriging);
+        for (std::size_t d = 0; d < 3; ++d) out.gradient(i, d) = slope.at(d);
       }
     }
   });
