@@ -147,23 +147,6 @@ void Kriging::solve(const ProcessParameters& parameters, const Neighbourhood& ne
   variance_ = std::max(1e-12 * p.sill, own - weight_.dot(target) - lagrange);
 }
 
-std::array<double, 3> Kriging::slope() const {
-  const ProcessParameters& p = *parameters_;
-  gp::PlanarColumn column = {.points = points_.data() + 1,
-                             .stride = static_cast<std::size_t>(n_ + 1),
-                             .count = 3,
-                             .n = static_cast<std::size_t>(n_),
-                             .form = form_of(p.nu)};
-  const std::array<double, 3> origin = {0.0, 0.0, 0.0};
-  column.point = origin.data();
-  VectorXd value(n_), pull(n_);
-  gp::planar_values_and_pulls(column, value.data(), pull.data());
-  // d rho / d q_target = pull (q_i - q_target); q moves by (1/l_x, 1/l_y) with x and y, by (-u, -v, 1) / l_t with t.
-  const VectorXd w = p.sill * dual_.cwiseProduct(pull);
-  const double qx = w.dot(points_.col(0).tail(n_)), qy = w.dot(points_.col(1).tail(n_)), qt = w.dot(points_.col(2).tail(n_));
-  return {qx / p.length_x, qy / p.length_y, (qt - p.drift_x * qx - p.drift_y * qy) / p.time_length};
-}
-
 void Kriging::add_gradient(double d_mean, double d_variance, ProcessNumbers& gradient) {
   const ProcessParameters& p = *parameters_;
   const Index size = n_ + 1;

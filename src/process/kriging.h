@@ -54,9 +54,6 @@ class Kriging {
   double mean() const { return mean_; }
   double variance() const { return variance_; }
 
-  // Slope of the mean at the origin in x, y and t, the places staying the same.
-  std::array<double, 3> slope() const;
-
   // After solve(): adds d_mean d mean / d number + d_variance d variance / d number to the gradient.
   void add_gradient(double d_mean, double d_variance, ProcessNumbers& gradient);
 

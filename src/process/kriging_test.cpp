@@ -137,24 +137,5 @@ TEST(Kriging, GradientCheckRejectsAFlippedSign) {
   EXPECT_GT(std::abs(-gradient[kDriftX] - wanted[kDriftX]), 1e-3);
 }
 
-TEST(Kriging, SlopeIsThatOfTheMeanWhenTheTargetMoves) {
-  const Neighbourhood near = some_places(25);
-  const ProcessParameters p = some_parameters(1.5);
-  Kriging kriging;
-  const auto mean_at = [&](double x, double y, double t) {
-    Neighbourhood moved = near;
-    for (std::size_t i = 0; i < near.size(); ++i) moved.x[i] -= x, moved.y[i] -= y, moved.t[i] -= t;
-    kriging.solve(p, moved, Kriging::kField);
-    return kriging.mean();
-  };
-  constexpr double h = 1e-5;
-  const std::array<double, 3> wanted = {(mean_at(h, 0, 0) - mean_at(-h, 0, 0)) / (2 * h),
-                                        (mean_at(0, h, 0) - mean_at(0, -h, 0)) / (2 * h),
-                                        (mean_at(0, 0, h) - mean_at(0, 0, -h)) / (2 * h)};
-  kriging.solve(p, near, Kriging::kField);
-  const std::array<double, 3> slope = kriging.slope();
-  for (std::size_t d = 0; d < 3; ++d) EXPECT_NEAR(slope.at(d), wanted.at(d), 1e-5) << d;
-}
-
 }  // namespace
 }  // namespace drift
