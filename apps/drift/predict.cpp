@@ -237,7 +237,7 @@ void add_predict(CLI::App& app, const std::string& command_line) {
                    "Where networks are evaluated: cpu, cuda, or auto: a GPU where there is one [auto]")
       ->type_name("")
       ->check(one_of_words<drift::Backend>());
-  verb->add_option("--threads", options->threads, "Threads; 0: one a core [0]")->type_name("")->check(whole_number(0, 4096));
+  verb->add_option("--threads", options->threads, "Threads; 0 = one per core [0]")->type_name("")->check(whole_number(0, 4096));
   verb->add_flag("--json", options->json, "Print the result as JSON");
   verb->add_flag("--quiet", options->quiet, "Print errors and warnings only");
   verb->callback([options] { Predict(*options).run(); });

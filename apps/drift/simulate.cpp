@@ -260,7 +260,7 @@ void add_simulate(CLI::App& app) {
   add("--bbox", options->bbox, "Only in this box: LON0,LAT0,LON1,LAT1 in degrees; LON0 > LON1: over the date line [everywhere]");
   add("--seed", options->seed, "Of noise, outliers and the synthetic field [1]")
       ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()));
-  add("--threads", options->threads, "Threads; 0: one a core [0]")->check(whole_number(0, 4096));
+  add("--threads", options->threads, "Threads; 0 = one per core [0]")->check(whole_number(0, 4096));
   verb->add_flag("--json", options->json, "Print the result as JSON");
   verb->add_flag("--quiet", options->quiet, "Print errors and warnings only");
   verb->callback([options] { Simulate(*options).run(); });

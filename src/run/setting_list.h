@@ -55,7 +55,7 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   const auto any = [](const char* flag, const char* help) { return SettingRule{.flag = flag, .help = help}; };
 
   visit("", "seed", s.seed, between("--seed", "Seed of every random number", 0, 9e15));
-  visit("", "threads", s.threads, between("--threads", "Threads; 0: one a core", 0, 4096).bearing(on_nothing));
+  visit("", "threads", s.threads, between("--threads", "Threads; 0 = one per core", 0, 4096).bearing(on_nothing));
   // A checkpoint may be taken up on another machine; times in a comparison are the backend's.
   visit("", "backend", s.backend,
         any("--backend", "Where networks are trained (auto: on a GPU if there is one)").bearing(on_comparison));

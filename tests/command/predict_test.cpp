@@ -116,6 +116,31 @@ for a, b in ((dn, north), (de, east)):
 )");
 }
 
+// Without a process the gradient is exact, the mean that of the members and the spread theirs.
+TEST(PredictMap, OfNetworksAloneHasTheirGradientMeanAndSpread) {
+  const TemporaryFolder folder;
+  const FinishedRun fit =
+      run_shell(folder.path(), fmt::format("drift fit '{}' --value ssh --method network {} --quiet --out m.safetensors",
+                                           (small_run() / "tracks.nc").string(), kSmallNetworks));
+  ASSERT_EQ(fit.status, 0) << fit.err;
+  const FinishedRun map =
+      run_shell(folder.path(),
+                "drift predict m.safetensors --grid bbox:-30.1,40,-30,40.1:0.0025 --gradient --members --out map.nc --quiet");
+  ASSERT_EQ(map.status, 0) << map.err;
+  expect_python(folder, "map.nc", R"(
+h, north, east = (v.isel(time=0) for v in (m.ssh, m.ssh_gradient_north, m.ssh_gradient_east))
+dn = (h.shift(latitude=-1) - h.shift(latitude=1)) / (0.005 * 111.04)  # km of a degree of latitude at 40 N
+de = (h.shift(longitude=-1) - h.shift(longitude=1)) / (0.005 * 111.32 * np.cos(np.deg2rad(h.latitude)) * 1.0014)
+for a, b in ((dn, north), (de, east)):
+    error = np.nanmax(abs(a - b)) / np.nanmax(abs(b))
+    assert error < 0.02, error
+assert np.allclose(m.ssh_members.mean('member'), m.ssh, atol=1e-5)
+# The uncertainty is the members' spread times the factor that calibration found.
+ratio = m.ssh_uncertainty / m.ssh_members.std('member', ddof=1)
+assert float(ratio.std() / ratio.mean()) < 1e-2, ratio
+)");
+}
+
 TEST(PredictMap, LeavesLandAndWhatIsFarFromDataEmpty) {
   const TemporaryFolder folder;
   ASSERT_EQ(predict(folder, "--grid bbox:-20,10,10,60:2 --mask ocean --out ocean.nc --quiet").status, 0);
