@@ -16,8 +16,8 @@ function(drift_room name)
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   # One of several files for one job: only the chosen sgemm_*.cpp is built, and no_cuda.cpp where CUDA is missing (DriftCuda).
   list(FILTER sources EXCLUDE REGEX "/(sgemm_[a-z]+|no_cuda)\\.cpp$")
-  if(EXISTS ${folder}/cpu/${DRIFT_SGEMM})
-    list(APPEND sources ${folder}/cpu/${DRIFT_SGEMM})
+  if(EXISTS ${folder}/${DRIFT_SGEMM})
+    list(APPEND sources ${folder}/${DRIFT_SGEMM})
   endif()
 
   set(link_folder ${CMAKE_BINARY_DIR}/rooms/${name})

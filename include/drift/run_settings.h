@@ -21,7 +21,7 @@ namespace drift {
 
 // What a run file (TOML) holds, table by table, and what flags of the command override. Every setting has a default that works;
 // where it is empty ("auto" in a run file, where it is a word), drift chooses from the data and says what it chose.
-// src/run/setting_list.h lists them all with their ranges; check() applies those.
+// src/settings/setting_list.h lists them all with their ranges; check() applies those.
 
 enum class RecipeName {
   standard,  // drift's own networks and training

@@ -10,8 +10,8 @@
 
 #include "core/threads.h"
 #include "drift/error.h"
-#include "engine/cpu/gemm.h"
 #include "features/spherical.h"
+#include "math/gemm.h"
 #include "network/plan.h"
 
 namespace drift {

@@ -6,8 +6,8 @@
 #include <Eigen/Geometry>
 #include <cmath>
 
+#include "core/every_instruction_set.h"
 #include "drift/error.h"
-#include "engine/cpu/every_instruction_set.h"
 #include "features/covariance.h"
 #include "gp/gp_testing.h"
 #include "gp/sphere_table.h"

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/cpu/gemm.h"
 #include "gp/factor.h"
 #include "gp/variational_layer_parts.h"
 #include "gp/variational_layer_tasks.h"
+#include "math/gemm.h"
 #include "math/lapack.h"
 
 namespace drift::gp {

@@ -15,10 +15,10 @@
 
 #include <algorithm>
 
-#include "engine/cpu/gemm.h"
 #include "gp/variational_layer.h"
 #include "gp/variational_layer_parts.h"
 #include "gp/variational_layer_tasks.h"
+#include "math/gemm.h"
 
 namespace drift::gp {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cpu/gemm.h"
 #include "gp/variational_layer.h"
 #include "gp/variational_layer_tasks.h"
+#include "math/gemm.h"
 #include "math/lapack.h"
 
 namespace drift::gp {

@@ -13,8 +13,8 @@
 #include "core/threads.h"
 #include "drift/error.h"
 #include "drift/uncertainty.h"
-#include "engine/cpu/gemm.h"
 #include "engine/shapes.h"
+#include "math/gemm.h"
 #include "network/plan.h"
 #include "train/variational.h"
 

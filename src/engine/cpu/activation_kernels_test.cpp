@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "engine/cpu/every_instruction_set.h"
+#include "core/every_instruction_set.h"
 #include "engine/cpu/kernels.h"
 
 namespace drift::cpu {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/cpu/gemm.h"
 #include "engine/cpu/pass_parts.h"
+#include "math/gemm.h"
 
 namespace drift::cpu {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/cpu/every_instruction_set.h"
+#include "core/every_instruction_set.h"
 #include "engine/cpu/kernels.h"
 
 namespace drift::cpu {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "engine/cpu/gemm.h"
+#include "math/gemm.h"
 
 namespace drift::cpu {
 namespace {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/cpu/every_instruction_set.h"
+#include "core/every_instruction_set.h"
 #include "engine/cpu/passes_testing.h"
 #include "train/variational.h"
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "engine/cpu/every_instruction_set.h"
+#include "core/every_instruction_set.h"
 #include "engine/cpu/kernels.h"
 
 namespace drift::cpu {

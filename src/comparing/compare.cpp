@@ -1,0 +1,222 @@
+#include "drift/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+
+#include "comparing/compare_parts.h"
+#include "core/atomic_file.h"
+#include "core/threads.h"
+#include "drift/error.h"
+#include "drift/version.h"
+#include "settings/run_identity.h"
+
+namespace drift {
+namespace {
+
+void write_whole(const std::filesystem::path& path, const std::string& text) {
+  AtomicFile file(path);
+  file.write(std::as_bytes(std::span(text)));
+  file.commit();
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw Error(fmt::format("{}: this folder cannot be made: {}", folder.string(), error.message()));
+}
+
+// A fit's name in file names: letters, digits and dashes.
+std::string plain_name(const std::string& method) {
+  std::string name;
+  for (const char c : method) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
+  return name.substr(0, 60);
+}
+
+// The fit as the folder has it; none: it is still to be done, or to be done again.
+std::optional<ComparedFit> kept_fit(const ComparePlan& plan, const std::string& method, std::uint64_t seed) {
+  if (plan.folder.empty()) return std::nullopt;
+  const std::string stem = fit_stem(plan, method, seed).string();
+  std::ifstream file(stem + ".json", std::ios::binary);
+  if (!file) return std::nullopt;
+  if (seed == plan.seeds.front() && !std::filesystem::exists(stem + ".nc")) return std::nullopt;
+  ComparedFit fit = compared_fit_from_json(std::string(std::istreambuf_iterator<char>(file), {}));
+  if (fit.method != method || fit.seed != seed || !fit.failure.empty()) return std::nullopt;
+  return fit;
+}
+
+std::string split_words(const FitPlan& plan) {
+  switch (plan.split_options.method) {
+    case SplitMethod::track:
+      return "whole tracks";
+    case SplitMethod::platform:
+      return "whole platforms";
+    case SplitMethod::time:
+      return "the last in time";
+    case SplitMethod::block:
+      return "whole blocks of the map";
+    default:
+      return "observations at random";
+  }
+}
+
+void rank(const CompareMeasure& measure, std::vector<ComparedMethod>& rows) {
+  if (measure.kind == CompareMeasure::Kind::cost) return;
+  const auto badness = [&](const MeanSd& value) {
+    return measure.kind == CompareMeasure::Kind::coverage ? std::abs(value.mean - 0.9) : value.mean;
+  };
+  std::vector<MeanSd*> values;
+  for (ComparedMethod& row : rows) {
+    if (const auto found = row.measures.find(measure.name); found != row.measures.end()) values.push_back(&found->second);
+  }
+  if (values.size() < 2) return;
+  for (MeanSd* value : values) {
+    const auto better =
+        std::count_if(values.begin(), values.end(), [&](const MeanSd* other) { return badness(*other) < badness(*value); });
+    value->rank = better < 3 ? static_cast<int>(better) + 1 : 0;
+  }
+}
+
+std::string title_of(const std::string& method) {
+  std::string name = method.substr(0, method.find(':'));
+  for (const MethodInfo& info : compare_methods()) {
+    if (info.name == name) return info.title;
+  }
+  return name;
+}
+
+}  // namespace
+
+RunSettings with_absolute_paths(RunSettings settings) {
+  const auto anchor = [](std::string& path) { path = std::filesystem::absolute(path).lexically_normal().string(); };
+  for (std::string& pattern : settings.data.files) anchor(pattern);
+  anchor(settings.compare.folder);
+  std::string &truth = settings.compare.truth, &grid = settings.compare.grid;
+  if (truth.find_first_of("./") != std::string::npos) anchor(truth);
+  if (grid.starts_with("file:")) grid.erase(0, 5);
+  if (grid.ends_with(".nc")) anchor(grid);
+  return settings;
+}
+
+std::filesystem::path fit_stem(const ComparePlan& plan, const std::string& method, std::uint64_t seed) {
+  Fingerprint print;
+  print.add(build_id());
+  print.add(plan.fingerprint);
+  print.add(method);
+  // The settings of its networks are those of the run.
+  if (method.starts_with("drift")) add_settings(print, plan.fit.settings, on_own_networks);
+  return plan.folder / "fits" / fmt::format("{}.seed{}.{}", plain_name(method), seed, print.text());
+}
+
+std::string to_json(const ComparedFit& fit) {
+  nlohmann::ordered_json json = {{"method", fit.method}, {"seed", fit.seed}, {"failure", fit.failure}, {"drift", version()}};
+  json["measures"] = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : fit.measures) json["measures"][name] = value;
+  json["findings"] = nlohmann::ordered_json::array();
+  for (const auto& [name, value] : fit.findings) json["findings"].push_back({name, value});
+  return json.dump(1) + "\n";
+}
+
+ComparedFit compared_fit_from_json(const std::string& text) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    ComparedFit fit = {.method = json.at("method"), .seed = json.at("seed"), .failure = json.at("failure")};
+    for (const auto& [name, value] : json.at("measures").items()) fit.measures[name] = value.get<double>();
+    for (const auto& pair : json.at("findings")) fit.findings.emplace_back(pair.at(0), pair.at(1));
+    return fit;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(fmt::format("the result of a fit does not read: {}; --fresh fits anew", error.what()));
+  }
+}
+
+std::vector<ComparedMethod> summarise(const std::vector<std::string>& methods, std::size_t seeds,
+                                      const std::vector<ComparedFit>& fits) {
+  std::vector<ComparedMethod> rows;
+  for (const std::string& method : methods) {
+    ComparedMethod row = {.method = method, .title = title_of(method), .seeds = seeds};
+    std::map<std::string, std::vector<double>> values;
+    for (const ComparedFit& fit : fits) {
+      if (fit.method != method) continue;
+      if (!fit.failure.empty()) {
+        if (row.failure.empty()) row.failure = fit.failure;
+        continue;
+      }
+      if (row.fits++ == 0) row.findings = fit.findings;
+      for (const auto& [name, value] : fit.measures) values[name].push_back(value);
+    }
+    for (const auto& [name, list] : values) {
+      const auto n = static_cast<double>(list.size());
+      MeanSd& out = row.measures[name];
+      for (const double value : list) out.mean += value / n;
+      for (const double value : list) out.sd += (value - out.mean) * (value - out.mean);
+      out.sd = list.size() > 1 ? std::sqrt(out.sd / (n - 1.0)) : 0.0;
+    }
+    rows.push_back(std::move(row));
+  }
+  for (const CompareMeasure& measure : compare_measures()) rank(measure, rows);
+  return rows;
+}
+
+Comparison compare(const ComparePlan& plan, const Reading& reading, const CompareControl& control) {
+  check(plan.fit.settings);
+  if (!plan.folder.empty()) make_folder(plan.folder / "fits");
+  Comparison out = {.finished = true,
+                    .variable = plan.info.value.name,
+                    .unit = plan.info.value.unit,
+                    .training = plan.fit.split.training.size(),
+                    .held_out = plan.fit.split.held_out.size(),
+                    .split = split_words(plan.fit),
+                    .calibrate = plan.fit.settings.uncertainty.calibrate,
+                    .has_truth = plan.truth.has_value(),
+                    .threads = plan.fit.settings.threads > 0 ? plan.fit.settings.threads : available_threads(),
+                    .rows = {}};
+  std::vector<ComparedFit> fits;
+  std::set<std::string> failed;
+  for (const std::uint64_t seed : plan.seeds) {
+    for (const std::string& method : plan.methods) {
+      std::optional<ComparedFit> fit = control.fresh ? std::nullopt : kept_fit(plan, method, seed);
+      const bool kept = fit.has_value();
+      if (!kept) {
+        if (failed.contains(method)) continue;  // what failed once would again
+        if (!control.stop.stop_requested())
+          fit = control.fit ? control.fit(method, seed) : compare_fit(plan, reading, method, seed, control);
+        out.finished = out.finished && fit.has_value();
+        if (!fit) continue;
+      }
+      if (!fit->failure.empty())
+        failed.insert(method);
+      else if (!kept && !plan.folder.empty())
+        write_whole(fit_stem(plan, method, seed).string() + ".json", to_json(*fit));
+      if (control.done) control.done(*fit, kept);
+      fits.push_back(std::move(*fit));
+    }
+  }
+  out.rows = summarise(plan.methods, plan.seeds.size(), fits);
+  return out;
+}
+
+std::filesystem::path save_compare_run(const ComparePlan& plan) {
+  make_folder(plan.folder / "fits");
+  RunSettings settings = plan.fit.settings;
+  settings.compare.folder = plan.folder.string();
+  settings = with_absolute_paths(std::move(settings));
+  std::filesystem::path path = plan.folder / "run.toml";
+  write_whole(path, to_toml(settings));
+  return path;
+}
+
+void write_comparison(const ComparePlan& plan, const Comparison& comparison) {
+  make_folder(plan.folder);
+  write_whole(plan.folder / "table.md", comparison_markdown(comparison));
+  write_whole(plan.folder / "table.csv", comparison_csv(comparison));
+  write_whole(plan.folder / "table.json", comparison_json(comparison));
+}
+
+}  // namespace drift

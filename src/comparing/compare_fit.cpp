@@ -1,0 +1,242 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+#include "comparing/compare_parts.h"
+#include "core/threads.h"
+#include "drift/compare.h"
+#include "drift/error.h"
+#include "fitting/judge.h"
+#include "fitting/training_rows.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kBlock = 65536;  // points predicted at a time
+
+// What a method says of points, in the values' unit, its spread as it comes.
+struct Said {
+  std::vector<double> mean, sd_epistemic, sd_total;
+};
+
+// One fitted method and what its predictions have cost so far.
+class Fitted {
+ public:
+  Fitted(const ComparePlan& plan, const Interpolator& method) : plan_(plan), method_(method) {}
+
+  // One time serves for all; none where the field has no time.
+  Said at(std::span<const double> lon_deg, std::span<const double> lat_deg, std::span<const double> time_days) {
+    const Domain& domain = plan_.fit.domain;
+    const auto columns = static_cast<std::size_t>(space_coordinates(domain)) + (time_days.empty() ? 0 : 1);
+    const std::size_t n = lon_deg.size();
+    Said out = {std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
+    std::vector<float> rows(std::min(n, kBlock) * columns);
+    for (std::size_t first = 0; first < n; first += kBlock) {
+      const std::size_t count = std::min(kBlock, n - first);
+      const MatrixView<float> view(rows.data(), count, columns);
+      engine_rows(domain, lon_deg.subspan(first, count), lat_deg.subspan(first, count),
+                  time_days.size() > 1 ? time_days.subspan(first, count) : time_days, view);
+      const Stopwatch watch;
+      method_.predict(view, {.mean = std::span(out.mean).subspan(first, count),
+                             .sd_epistemic = std::span(out.sd_epistemic).subspan(first, count),
+                             .sd_total = std::span(out.sd_total).subspan(first, count)});
+      wall_s += watch.wall_s(), core_s += watch.core_s(), points += static_cast<double>(count);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      check(out, i, lon_deg[i], lat_deg[i]);
+      out.mean[i] = domain.value.from_engine(out.mean[i]);
+      out.sd_epistemic[i] = sd_from_engine(domain, out.sd_epistemic[i]);
+      out.sd_total[i] = sd_from_engine(domain, out.sd_total[i]);
+    }
+    return out;
+  }
+
+  double wall_s = 0.0, core_s = 0.0, points = 0.0;
+
+ private:
+  static void check(const Said& said, std::size_t i, double lon, double lat) {
+    const bool good = std::isfinite(said.mean[i]) && said.sd_epistemic[i] >= 0.0 && std::isfinite(said.sd_epistemic[i]) &&
+                      said.sd_total[i] >= 0.0 && std::isfinite(said.sd_total[i]);
+    if (good) return;
+    throw Error(fmt::format("its prediction at {:.4g}, {:.4g} is no number (mean {:g}, sd {:g}, sd of an observation {:g})", lon,
+                            lat, said.mean[i], said.sd_epistemic[i], said.sd_total[i]));
+  }
+
+  const ComparePlan& plan_;
+  const Interpolator& method_;
+};
+
+// Held-out observations as a method sees them, with the noise and spread settled so far.
+Forecast forecast_of(Fitted& fitted, const ComparePlan& plan, const Observations& observations, bool own_noise,
+                     const FieldInfo& info, std::span<const std::size_t> rows) {
+  const bool sigmas = plan.fit.settings.uncertainty.noise == NoiseSource::sigma;
+  std::vector<double> lon, lat, time;
+  Forecast out;
+  for (const std::size_t row : rows) {
+    lon.push_back(observations.lon_deg[row]);
+    lat.push_back(observations.lat_deg[row]);
+    if (info.has_time) time.push_back(observations.time_days[row]);
+    out.y.push_back(observations.value[row]);
+  }
+  Said said = fitted.at(lon, lat, time);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double own =
+        std::sqrt(std::max(0.0, said.sd_total[i] * said.sd_total[i] - said.sd_epistemic[i] * said.sd_epistemic[i]));
+    out.noise_sd.push_back(sigmas ? static_cast<double>(observations.sigma[rows[i]]) : own_noise ? own : info.noise_sd);
+    said.sd_epistemic[i] *= info.spread_scale;
+  }
+  out.mean = std::move(said.mean);
+  out.sd_epistemic = std::move(said.sd_epistemic);
+  return out;
+}
+
+void add_scores(const Scores& scores, std::map<std::string, double>& measures) {
+  measures["rmse"] = scores.rmse;
+  measures["mae"] = scores.mae;
+  measures["rmae"] = scores.rmae;
+  if (scores.crps) measures["crps"] = *scores.crps;
+  if (scores.nll) measures["nlpd"] = *scores.nll;
+  if (scores.interval_score95) measures["interval_score95"] = *scores.interval_score95;
+  for (const Scores::Interval& interval : scores.intervals) {
+    if (interval.level == 0.9) measures["coverage90"] = interval.share;
+  }
+}
+
+// Of the field's own spread: the truth has no noise.
+void add_truth_scores(const ComparePlan& plan, const MapPoints& points, const Said& map,
+                      std::map<std::string, double>& measures) {
+  const std::vector<double> truth = truth_values(plan, points);
+  const double least = 1e-9 * plan.fit.domain.value.sd;
+  std::vector<double> y, mean, sd;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    if (!points.inside[i] || !std::isfinite(truth[i])) continue;
+    y.push_back(truth[i]);
+    mean.push_back(map.mean[i]);
+    sd.push_back(std::max(map.sd_epistemic[i], least));
+  }
+  if (y.empty()) throw UsageError("[compare] truth: it has no value at any point of the grid among the observations");
+  measures["truth_rmse"] = rmse(y, mean);
+  measures["truth_crps"] = mean_crps(y, mean, sd);
+  measures["truth_nll"] = mean_nll(y, mean, sd);
+  measures["truth_coverage90"] = coverage(y, mean, sd, 0.9);
+}
+
+// Each observation's noise in the engine's unit, where the run says that it is known.
+std::vector<float> known_noise(const ComparePlan& plan, const Observations& observations) {
+  const UncertaintySettings& wanted = plan.fit.settings.uncertainty;
+  const auto to_engine = [&](double sd) { return static_cast<float>(sd / plan.fit.domain.value.sd); };
+  std::vector<float> noise;
+  if (wanted.noise == NoiseSource::sigma) {
+    for (const std::size_t row : plan.fit.split.training) noise.push_back(to_engine(observations.sigma[row]));
+  } else if (wanted.noise_sd) {
+    noise.assign(plan.fit.split.training.size(), to_engine(*wanted.noise_sd));
+  }
+  return noise;
+}
+
+class OneFit {
+ public:
+  OneFit(const ComparePlan& plan, const Reading& reading, std::string method, std::uint64_t seed, const CompareControl& control)
+      : plan_(plan), reading_(reading), control_(control), result_{.method = std::move(method), .seed = seed} {}
+
+  std::optional<ComparedFit> run() {
+    FitPlan own = plan_.fit;
+    own.settings.seed = result_.seed;
+    const std::unique_ptr<Interpolator> method = plan_.make(result_.method, own, reading_);
+    if (!fit(*method)) return std::nullopt;
+    judge_and_map(*method);
+    result_.measures["peak_mib"] = peak_memory_mib();
+    result_.findings = method->findings(plan_.fit.domain);
+    return result_;
+  }
+
+ private:
+  bool fit(Interpolator& method) {
+    const TrainingRows rows = training_rows(plan_.fit.domain, reading_.observations, plan_.fit.split.training,
+                                            plan_.info.has_time, plan_.fit.settings.threads);
+    const std::vector<float> noise = known_noise(plan_, reading_.observations);
+    const InterpolatorData data = {.training = rows.view(),
+                                   .space = space_of(plan_.fit.domain),
+                                   .space_coordinates = space_coordinates(plan_.fit.domain),
+                                   .noise_sd = noise};
+    InterpolatorControl control = {.seed = result_.seed,
+                                   .threads = plan_.fit.settings.threads,
+                                   .backend = plan_.fit.settings.backend,
+                                   .precision = plan_.fit.settings.precision,
+                                   .stop = control_.stop};
+    if (control_.progress) {
+      control.progress = [this](double share, const std::string& what) {
+        control_.progress(result_.method, result_.seed, share, what);
+      };
+    }
+    forget_peak_memory();
+    const Stopwatch watch;
+    if (!method.fit(data, control)) return false;
+    result_.measures["fit_s"] = watch.wall_s();
+    result_.measures["fit_core_s"] = watch.core_s();
+    return true;
+  }
+
+  void judge_and_map(const Interpolator& method) {
+    Fitted fitted(plan_, method);
+    FieldInfo info = plan_.info;
+    const auto forecaster = [&](std::span<const std::size_t> rows) {
+      return forecast_of(fitted, plan_, reading_.observations, own_noise(method), info, rows);
+    };
+    const std::optional<double> settled = method.settled_noise();
+    if (settled) info.noise_sd = sd_from_engine(plan_.fit.domain, *settled);
+    const NoiseKnown known = own_noise(method) ? NoiseKnown::by_forecast : settled ? NoiseKnown::by_process : NoiseKnown::no;
+    const Judgement judgement = judge(plan_.fit, reading_.observations, plan_.fit.split.held_out, forecaster, info, known);
+    add_scores(*judgement.held_out, result_.measures);
+    result_.measures["noise_sd"] = info.noise_sd;
+    result_.measures["spread_scale"] = info.spread_scale;
+    const bool keep_map = !plan_.folder.empty() && result_.seed == plan_.seeds.front();
+    if (plan_.truth || keep_map) {
+      const MapPoints points = map_points(plan_);
+      const std::vector<double> time = plan_.map_time ? std::vector<double>{*plan_.map_time} : std::vector<double>();
+      Said map = fitted.at(points.lon_deg, points.lat_deg, time);
+      for (double& sd : map.sd_epistemic) sd *= info.spread_scale;
+      if (plan_.truth) add_truth_scores(plan_, points, map, result_.measures);
+      if (keep_map) {
+        const std::filesystem::path stem = fit_stem(plan_, result_.method, result_.seed);
+        write_map(plan_, points, map.mean, map.sd_epistemic, result_.method, stem.string() + ".nc");
+      }
+    }
+    result_.measures["predict_s"] = fitted.wall_s;
+    result_.measures["predict_core_s"] = fitted.core_s;
+    result_.measures["predict_points"] = fitted.points;
+    result_.measures["points_per_s"] = fitted.points / std::max(fitted.wall_s, 1e-9);
+  }
+
+  // The method's own noise counts where nothing is calibrated and none is given.
+  bool own_noise(const Interpolator& method) const {
+    const UncertaintySettings& wanted = plan_.fit.settings.uncertainty;
+    return method.knows_noise() && wanted.calibrate == CalibrationMethod::none && !wanted.noise_sd;
+  }
+
+  const ComparePlan& plan_;
+  const Reading& reading_;
+  const CompareControl& control_;
+  ComparedFit result_;
+};
+
+}  // namespace
+
+std::optional<ComparedFit> compare_fit(const ComparePlan& plan, const Reading& reading, const std::string& method,
+                                       std::uint64_t seed, const CompareControl& control) {
+  const auto failed = [&](const std::string& why) -> std::optional<ComparedFit> {
+    if (control.stop.stop_requested()) return std::nullopt;
+    return ComparedFit{.method = method, .seed = seed, .failure = why};
+  };
+  try {
+    return OneFit(plan, reading, method, seed, control).run();
+  } catch (const std::bad_alloc&) {
+    return failed("the machine has not enough memory for it");
+  } catch (const std::exception& error) {
+    return failed(error.what());
+  }
+}
+
+}  // namespace drift

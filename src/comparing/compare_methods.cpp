@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "baselines/method_settings.h"
+#include "comparing/drift_interpolator.h"
+#include "drift/compare.h"
+#include "drift/did_you_mean.h"
+#include "drift/error.h"
+
+namespace drift {
+
+const std::vector<MethodInfo>& compare_methods() {
+  static const std::vector<MethodInfo> infos = [] {
+    std::vector<MethodInfo> all = {drift_method_info()};
+    all.insert(all.end(), method_infos().begin(), method_infos().end());
+    return all;
+  }();
+  return infos;
+}
+
+std::unique_ptr<Interpolator> make_compared_method(const std::string& text, const FitPlan& plan, const Reading& reading) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string name = text.substr(0, colon);
+  std::vector<std::string> names;
+  for (const MethodInfo& method : compare_methods()) {
+    names.push_back(method.name);
+    if (method.name != name) continue;
+    const std::string rest = colon < text.size() ? text.substr(colon + 1) : "";
+    if (name == "drift") return std::make_unique<DriftInterpolator>(MethodSettings(method, rest), plan, reading);
+    return make_interpolator(text, plan.domain);
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  throw UsageError(fmt::format("there is no method '{}'{}", name, did_you_mean(name, known)));
+}
+
+const std::vector<CompareMeasure>& compare_measures() {
+  using Kind = CompareMeasure::Kind;
+  static const std::vector<CompareMeasure> measures = {
+      {.name = "rmse", .title = "RMSE", .help = "root of the mean squared error", .has_unit = true},
+      {.name = "mae", .title = "MAE", .help = "mean absolute error", .in_table = false, .has_unit = true},
+      {.name = "rmae", .title = "RMAE", .help = "root of the mean absolute error", .in_table = false},
+      {.name = "crps", .title = "CRPS", .help = "error of the whole forecast, its spread included", .has_unit = true},
+      {.name = "nlpd", .title = "NLPD", .help = "minus the log density given to what was observed"},
+      {.name = "coverage90", .title = "90 % holds", .help = "share inside the 90 % interval", .kind = Kind::coverage},
+      {.name = "interval_score95",
+       .title = "INT 95",
+       .help = "width of the 95 % interval and penalties for what it misses",
+       .has_unit = true},
+      {.name = "truth_rmse", .title = "RMSE", .help = "against the truth", .of_truth = true, .has_unit = true},
+      {.name = "truth_crps",
+       .title = "CRPS",
+       .help = "against the truth, by the field's own spread",
+       .of_truth = true,
+       .has_unit = true},
+      {.name = "truth_nll", .title = "NLL", .help = "against the truth, by the field's own spread", .of_truth = true},
+      {.name = "truth_coverage90",
+       .title = "90 % holds",
+       .help = "share of the truth inside the field's 90 % interval",
+       .kind = Kind::coverage,
+       .of_truth = true},
+      {.name = "fit_s", .title = "fit", .help = "wall time of the fit, seconds", .kind = Kind::cost},
+      {.name = "fit_core_s", .title = "core-s", .help = "processor time of the fit, all threads, seconds", .kind = Kind::cost},
+      {.name = "predict_s",
+       .title = "prediction",
+       .help = "wall time of all predictions, seconds",
+       .kind = Kind::cost,
+       .in_table = false},
+      {.name = "predict_core_s",
+       .title = "core-s",
+       .help = "processor time of all predictions, seconds",
+       .kind = Kind::cost,
+       .in_table = false},
+      {.name = "predict_points", .title = "points", .help = "points predicted", .kind = Kind::cost, .in_table = false},
+      {.name = "points_per_s", .title = "points/s", .help = "points predicted a second of wall time", .kind = Kind::cost},
+      {.name = "peak_mib", .title = "MiB", .help = "most memory held, program and observations included", .kind = Kind::cost},
+      {.name = "noise_sd",
+       .title = "noise",
+       .help = "noise of an observation as it was settled",
+       .kind = Kind::cost,
+       .in_table = false,
+       .has_unit = true},
+      {.name = "spread_scale",
+       .title = "scale",
+       .help = "factor on the method's own spread",
+       .kind = Kind::cost,
+       .in_table = false}};
+  return measures;
+}
+
+}  // namespace drift

@@ -1,0 +1,428 @@
+#include "drift/compare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "comparing/compare_parts.h"
+#include "core/scratch_folder.h"
+#include "drift/error.h"
+#include "fitting/fitting_testing.h"
+
+namespace drift {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// A method of a test's own: says the same everywhere, in the engine's units, and counts its fits.
+struct Fake : Interpolator {
+  double mean = 0.0, sd_epistemic = 0.5, sd_total = 0.5;
+  bool noise = false;
+  std::string failure;
+  int* fits = nullptr;
+
+  bool fit(const InterpolatorData&, const InterpolatorControl& control) override {
+    if (fits != nullptr) ++*fits;
+    if (!failure.empty()) throw Error(failure);
+    if (control.progress) control.progress(1.0, "done");
+    mean += 0.01 * static_cast<double>(control.seed);
+    return !control.stop.stop_requested();
+  }
+  void predict(MatrixView<const float> points, const PointForecast& out) const override {
+    for (std::size_t i = 0; i < points.rows; ++i) {
+      out.mean[i] = mean, out.sd_epistemic[i] = sd_epistemic, out.sd_total[i] = sd_total;
+    }
+  }
+  bool knows_noise() const override { return noise; }
+  std::vector<std::pair<std::string, std::string>> findings(const Domain&) const override { return {{"value", "0"}}; }
+};
+
+// "flat", "off" (worse), "broken", "nan", "noisy" (knows its noise); all others are drift's.
+MethodMaker fakes(int* fits = nullptr) {
+  return [fits](const std::string& text, const FitPlan& plan, const Reading& reading) -> std::unique_ptr<Interpolator> {
+    auto fake = std::make_unique<Fake>();
+    fake->fits = fits;
+    if (text == "flat") return fake;
+    if (text == "off") return fake->mean = 0.7, std::move(fake);
+    if (text == "broken") return fake->failure = "the matrix is not positive definite", std::move(fake);
+    if (text == "nan") return fake->mean = NAN, std::move(fake);
+    if (text == "noisy") return fake->noise = true, fake->sd_total = 2.0, std::move(fake);
+    return make_compared_method(text, plan, reading);
+  };
+}
+
+RunSettings settings_with(std::vector<std::string> methods, const ScratchFolder& folder, std::size_t seeds = 2) {
+  RunSettings settings = small_settings();
+  settings.train.epochs = 5.0;
+  settings.compare.methods = std::move(methods);
+  settings.compare.seeds = seeds;
+  settings.compare.folder = (folder / "results").string();
+  settings.compare.grid = "bbox:-20,10,20,40:5";
+  return settings;
+}
+
+// Measures that do not depend on the clock.
+std::map<std::string, double> scores_of(const ComparedMethod& row) {
+  std::map<std::string, double> scores;
+  for (const CompareMeasure& measure : compare_measures()) {
+    const auto found = row.measures.find(measure.name);
+    if (measure.kind != CompareMeasure::Kind::cost && found != row.measures.end()) scores[measure.name] = found->second.mean;
+  }
+  return scores;
+}
+
+TEST(Compare, ScoresDriftAsFitDoes) {
+  const Reading reading = small_reading();
+  const ScratchFolder folder;
+  const RunSettings settings = settings_with({"drift"}, folder, 1);
+  const ComparePlan plan = plan_compare(settings, reading);
+  const Comparison comparison = compare(plan, reading);
+  const FitResult result = fit(plan_fit(settings, reading, Judging::held_out), reading);
+  const auto& measures = comparison.rows.at(0).measures;
+  constexpr double kRounding = 1e-6;  // fit() has its predictions in single precision
+  EXPECT_NEAR(measures.at("rmse").mean, result.held_out->rmse, kRounding);
+  EXPECT_NEAR(measures.at("crps").mean, *result.held_out->crps, kRounding);
+  EXPECT_NEAR(measures.at("nlpd").mean, *result.held_out->nll, 100.0 * kRounding);
+  EXPECT_NEAR(measures.at("interval_score95").mean, *result.held_out->interval_score95, 100.0 * kRounding);
+  EXPECT_NEAR(measures.at("coverage90").mean, result.held_out->intervals[2].share, 0.02);
+  EXPECT_NEAR(measures.at("noise_sd").mean, result.model.info.noise_sd, kRounding);
+  for (const char* cost : {"fit_s", "fit_core_s", "predict_s", "points_per_s", "peak_mib"})
+    EXPECT_GT(measures.at(cost).mean, 0.0) << cost;
+}
+
+TEST(Compare, AFailingMethodLeavesTheRestIntact) {
+  const Reading reading = small_reading();
+  const ScratchFolder with, without;
+  int fits = 0;
+  const Comparison some =
+      compare(plan_compare(settings_with({"flat", "broken", "nan", "off"}, with), reading, fakes(&fits)), reading);
+  const Comparison all = compare(plan_compare(settings_with({"flat", "off"}, without), reading, fakes()), reading);
+  ASSERT_EQ(some.rows.size(), 4u);
+  EXPECT_TRUE(some.finished);
+  EXPECT_EQ(fits, 6) << "what failed with the first seed is not tried with the next";
+  EXPECT_EQ(scores_of(some.rows[0]), scores_of(all.rows[0]));
+  EXPECT_EQ(scores_of(some.rows[3]), scores_of(all.rows[1]));
+  EXPECT_EQ(some.rows[1].failure, "the matrix is not positive definite");
+  EXPECT_THAT(some.rows[2].failure, HasSubstr("is no number"));
+  EXPECT_EQ(some.rows[1].fits, 0u);
+  EXPECT_TRUE(some.rows[1].measures.empty());
+  for (const std::string& text : {comparison_text(some, false), comparison_markdown(some), comparison_csv(some)}) {
+    EXPECT_THAT(text, HasSubstr("the matrix is not positive definite"));
+    EXPECT_THAT(text, HasSubstr("flat"));
+  }
+}
+
+TEST(Compare, DoesNotRepeatWhatTheFolderHolds) {
+  const Reading reading = small_reading();
+  const ScratchFolder folder;
+  int fits = 0;
+  const auto run = [&](std::size_t seeds, bool fresh, CalibrationMethod calibrate = CalibrationMethod::conformal) {
+    RunSettings settings = settings_with({"flat", "off"}, folder, seeds);
+    settings.uncertainty.calibrate = calibrate;
+    CompareControl control;
+    control.fresh = fresh;
+    return compare(plan_compare(settings, reading, fakes(&fits)), reading, control);
+  };
+  const Comparison first = run(2, false);
+  EXPECT_EQ(fits, 4);
+  const Comparison again = run(2, false);
+  EXPECT_EQ(fits, 4);
+  EXPECT_EQ(comparison_json(first), comparison_json(again)) << "times included";
+  run(3, false);
+  EXPECT_EQ(fits, 6) << "another seed is two more fits";
+  run(2, true);
+  EXPECT_EQ(fits, 10) << "all anew";
+  run(2, false, CalibrationMethod::scale);
+  EXPECT_EQ(fits, 14) << "other settings are another comparison";
+  run(2, false);
+  EXPECT_EQ(fits, 14) << "and the first is still there";
+}
+
+TEST(Compare, FitsAgainWhereSigmasTracksOrPlatformsChanged) {
+  Reading reading = small_reading();
+  const ScratchFolder folder;
+  int fits = 0;
+  const auto fits_of_a_run = [&] {
+    const int before = fits;
+    compare(plan_compare(settings_with({"flat"}, folder, 1), reading, fakes(&fits)), reading);
+    return fits - before;
+  };
+  EXPECT_EQ(fits_of_a_run(), 1);
+  EXPECT_EQ(fits_of_a_run(), 0);
+  reading.observations.sigma.assign(reading.observations.size(), 0.1F);
+  EXPECT_EQ(fits_of_a_run(), 1) << "sigmas";
+  reading.observations.sigma[7] = 0.2F;
+  EXPECT_EQ(fits_of_a_run(), 1) << "one sigma";
+  reading.observations.platform[7] ^= 1U;
+  EXPECT_EQ(fits_of_a_run(), 1) << "one platform";
+  reading.observations.platform_names[1] = "C";
+  EXPECT_EQ(fits_of_a_run(), 1) << "a platform's name";
+  EXPECT_EQ(fits_of_a_run(), 0);
+}
+
+TEST(Compare, KeepsRivalsWhereOnlyDriftsOwnNetworksChange) {
+  const Reading reading = small_reading();
+  const ScratchFolder folder;
+  const auto stem = [&](const char* method, auto change) {
+    RunSettings settings = settings_with({"flat"}, folder, 1);
+    change(settings);
+    return fit_stem(plan_compare(settings, reading, fakes()), method, 1);
+  };
+  const auto nothing = [](RunSettings&) {};
+  const auto members = [](RunSettings& s) { s.model.members = 3; };
+  const auto trials = [](RunSettings& s) { s.tune.trials = 30; };
+  const auto backend = [](RunSettings& s) { s.backend = Backend::cpu; };
+  const auto paths = [](RunSettings& s) { s.threads = 1, s.output.model = "m", s.data.files = {"other.nc"}; };
+  EXPECT_NE(stem("drift", members), stem("drift", nothing));
+  EXPECT_NE(stem("drift", trials), stem("drift", nothing));
+  EXPECT_EQ(stem("flat", members), stem("flat", nothing));
+  EXPECT_NE(stem("flat", backend), stem("flat", nothing)) << "its times are another backend's";
+  EXPECT_EQ(stem("drift", paths), stem("drift", nothing));
+}
+
+TEST(Compare, GoesOnWhereItWasStopped) {
+  const Reading reading = small_reading();
+  const ScratchFolder part, whole;
+  std::stop_source stop;
+  CompareControl control;
+  control.stop = stop.get_token();
+  control.done = [&](const ComparedFit& fit, bool) {
+    if (fit.method == "flat") stop.request_stop();
+  };
+  const ComparePlan plan = plan_compare(settings_with({"flat", "off"}, part), reading, fakes());
+  const Comparison stopped = compare(plan, reading, control);
+  EXPECT_FALSE(stopped.finished);
+  EXPECT_EQ(stopped.rows[0].fits, 1u);
+  EXPECT_EQ(stopped.rows[1].fits, 0u);
+  EXPECT_THAT(comparison_text(stopped, false), HasSubstr("not done"));
+  const Comparison resumed = compare(plan, reading);
+  const Comparison straight = compare(plan_compare(settings_with({"flat", "off"}, whole), reading, fakes()), reading);
+  EXPECT_TRUE(resumed.finished);
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(scores_of(resumed.rows[i]), scores_of(straight.rows[i]));
+}
+
+TEST(Compare, TakesAMethodsOwnNoiseOnlyWhereNothingIsCalibrated) {
+  const Reading reading = small_reading();
+  const ScratchFolder folder;
+  const auto noise_of = [&](CalibrationMethod calibrate, std::optional<double> given) {
+    RunSettings settings = settings_with({"noisy"}, folder, 1);
+    settings.uncertainty.calibrate = calibrate;
+    settings.uncertainty.noise_sd = given;
+    const ComparePlan plan = plan_compare(settings, reading, fakes());
+    const auto measures = compare(plan, reading).rows.at(0).measures;
+    return std::pair(measures.at("noise_sd").mean / plan.fit.domain.value.sd, measures.at("nlpd").mean);
+  };
+  const auto [own, own_nlpd] = noise_of(CalibrationMethod::none, {});
+  EXPECT_NEAR(own, std::sqrt(2.0 * 2.0 - 0.5 * 0.5), 1e-9);
+  const auto [fitted, fitted_nlpd] = noise_of(CalibrationMethod::scale, {});
+  EXPECT_LT(fitted, 1.5);
+  EXPECT_LT(fitted_nlpd, own_nlpd) << "a noise twice too large costs density";
+  EXPECT_NEAR(noise_of(CalibrationMethod::none, 0.25).first * plan_fit({}, reading, Judging::held_out).domain.value.sd, 0.25,
+              1e-9)
+      << "what is given goes first";
+}
+
+TEST(Compare, ScoresAgainstATruthOnTheGridAtTheTimeOfTheMaps) {
+  // A flat forecast of the truth has its standard deviation as error, and the mean on the grid as bias.
+  SimulateOptions simulation;
+  simulation.days = 1.0;
+  simulation.rate_hz = 0.05;
+  const SyntheticFieldOptions moving = {.seed = 3, .evolution_days = 0.5, .velocity = {50.0, 0.0}};
+  const NamedTruth truth = synthetic_truth(moving);
+  Reading reading;
+  reading.observations = simulate(truth.truth, simulation);
+  reading.report.tracks = 100;
+  reading.report.roles.value = "synthetic";
+  const ScratchFolder folder;
+  RunSettings settings = settings_with({"flat"}, folder, 1);
+  settings.compare.truth = to_text(moving);
+  settings.compare.grid = "bbox:-40,68,40,80:1";
+  const ComparePlan plan = plan_compare(settings, reading, fakes());
+  ASSERT_LT(plan.info.extent[1], 68.0);
+  ASSERT_GT(plan.info.extent[3], 80.0);
+  const Comparison comparison = compare(plan, reading);
+  EXPECT_TRUE(comparison.has_truth);
+  const double flat = plan.fit.domain.value.from_engine(0.01);
+  const SyntheticField field(moving);
+  double sum = 0.0;
+  for (double lat = 68.5; lat < 80.0; lat += 1.0) {
+    for (double lon = -39.5; lon < 40.0; lon += 1.0) sum += std::pow(field(unit_vector({lon, lat}), *plan.map_time) - flat, 2.0);
+  }
+  const double count = 12.0 * 80.0;
+  EXPECT_NEAR(comparison.rows[0].measures.at("truth_rmse").mean, std::sqrt(sum / count), 1e-6);
+  EXPECT_THAT(comparison_text(comparison, false), HasSubstr("Against the truth"));
+}
+
+TEST(DriftInterpolator, SearchesFirstWhenAsked) {
+  const Reading reading = small_reading();
+  const ScratchFolder folder;
+  const ComparePlan plan = plan_compare(settings_with({"drift", "drift:trials=2,members=2"}, folder, 1), reading);
+  std::vector<std::string> told;
+  CompareControl control;
+  control.progress = [&](const std::string&, std::uint64_t, double share, const std::string& what) {
+    EXPECT_GE(share, 0.0);
+    EXPECT_LE(share, 1.0);
+    told.push_back(what);
+  };
+  const Comparison comparison = compare(plan, reading, control);
+  EXPECT_THAT(told, testing::Contains("trial 2"));
+  const auto& found = comparison.rows[1].findings;
+  EXPECT_THAT(found, testing::Contains(testing::Pair("search", "2 trials, in the fit's time")));
+  EXPECT_THAT(found, testing::Contains(testing::Pair("networks", HasSubstr("2 of 2 layers"))));
+  EXPECT_LT(comparison.rows[1].measures.at("rmse").mean, 1.0);
+}
+
+TEST(Compare, TheBlendIsHardlyWorseThanItsBetterPart) {
+  const Reading reading = small_reading(80, 40, 0.1);
+  const ScratchFolder folder;
+  const RunSettings settings = settings_with({"drift", "drift:parts=network", "drift:parts=process"}, folder, 1);
+  const Comparison comparison = compare(plan_compare(settings, reading), reading);
+  std::vector<double> rmse;
+  for (const auto& row : comparison.rows) {
+    ASSERT_EQ(row.failure, "") << row.method;
+    rmse.push_back(row.measures.at("rmse").mean);
+  }
+  EXPECT_LT(rmse[0], 1.05 * std::min(rmse[1], rmse[2]));
+  EXPECT_NE(rmse[1], rmse[2]) << "parts that are the same show nothing";
+}
+
+TEST(PlanCompare, ChoosesMethodsAndRefusesWhatCannotBe) {
+  const Reading reading = small_reading();
+  const ScratchFolder folder;
+  const auto refusal = [&](const std::function<void(RunSettings&)>& change) -> std::string {
+    RunSettings settings = settings_with({"drift"}, folder);
+    change(settings);
+    try {
+      plan_compare(settings, reading);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drfit"}; }), HasSubstr("did you mean 'drift'?"));
+  EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drift:epoch=2"}; }), HasSubstr("did you mean 'epochs'?"));
+  EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drift:members=0"}; }), HasSubstr("from 1 to 1000"));
+  EXPECT_THAT(refusal([](auto& s) { s.split.method = SplitMethod::none; }), HasSubstr("hold some out"));
+  EXPECT_THAT(refusal([](auto& s) { s.uncertainty.noise = NoiseSource::sigma; }), HasSubstr("no sigma"));
+  EXPECT_THAT(refusal([](auto& s) { s.compare.truth = "geiod"; }), HasSubstr("did you mean 'geoid'?"));
+  EXPECT_THAT(refusal([](auto& s) { s.compare.truth = "synthetic:x"; }), HasSubstr("whole number"));
+  EXPECT_THAT(refusal([](auto& s) { s.compare.grid = "xy:0,0,1,1:0.1"; }), HasSubstr("plain x and y"));
+  EXPECT_THAT(refusal([](auto& s) { s.compare.map_time = "noon"; }), HasSubstr("map_time"));
+  RunSettings settings = settings_with({"all", "drift"}, folder);
+  EXPECT_EQ(plan_compare(settings, reading).methods.size(), compare_methods().size()) << "each once";
+  settings.compare.methods.clear();
+  EXPECT_EQ(plan_compare(settings, reading).methods.front(), "drift");
+}
+
+TEST(PlanCompare, RefusesATruthThatMovesForAFieldThatCannot) {
+  Reading reading = small_reading();
+  reading.observations.time_days.clear();
+  const ScratchFolder folder;
+  RunSettings settings = settings_with({"drift"}, folder);
+  settings.compare.truth = "synthetic:3";
+  EXPECT_NO_THROW(plan_compare(settings, reading));
+  settings.compare.truth = "synthetic:3,evolution=2";
+  try {
+    plan_compare(settings, reading);
+    FAIL() << "a truth at which time?";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("changes with time, but the fitted field does not"));
+  }
+}
+
+ComparedFit fit_with(const std::string& method, std::uint64_t seed, double rmse, double coverage) {
+  return {.method = method, .seed = seed, .measures = {{"rmse", rmse}, {"coverage90", coverage}, {"fit_s", rmse}}};
+}
+
+TEST(Summarise, TakesMeanSpreadAndRanks) {
+  const std::vector<ComparedMethod> rows = summarise({"a", "b", "c", "d", "e"}, 2,
+                                                     {fit_with("a", 1, 1.0, 0.99),
+                                                      fit_with("a", 2, 3.0, 0.99),
+                                                      fit_with("b", 1, 1.5, 0.8),
+                                                      fit_with("c", 1, 2.0, 0.91),
+                                                      fit_with("d", 1, 9.0, 0.2),
+                                                      {.method = "e", .seed = 1, .failure = "no"}});
+  EXPECT_DOUBLE_EQ(rows[0].measures.at("rmse").mean, 2.0);
+  EXPECT_DOUBLE_EQ(rows[0].measures.at("rmse").sd, std::sqrt(2.0));
+  EXPECT_EQ(rows[0].fits, 2u);
+  EXPECT_EQ(rows[1].fits, 1u);
+  std::vector<int> rmse, coverage;
+  for (std::size_t i = 0; i < 4; ++i) {
+    rmse.push_back(rows[i].measures.at("rmse").rank);
+    coverage.push_back(rows[i].measures.at("coverage90").rank);
+    EXPECT_EQ(rows[i].measures.at("fit_s").rank, 0) << "costs are not ranked";
+  }
+  EXPECT_THAT(rmse, ElementsAre(2, 1, 2, 0)) << "equal means share a rank, the fourth has none";
+  EXPECT_THAT(coverage, ElementsAre(2, 3, 1, 0)) << "by the distance from 90 %";
+  EXPECT_EQ(summarise({"a"}, 1, {fit_with("a", 1, 1.0, 0.9)})[0].measures.at("rmse").rank, 0) << "nothing to compare with";
+}
+
+TEST(ComparisonTable, SaysTheSameInAllForms) {
+  Comparison comparison = {.finished = true, .variable = "ssh", .unit = "m", .training = 12345, .held_out = 678};
+  comparison.split = "whole tracks";
+  comparison.calibrate = CalibrationMethod::scale;
+  comparison.threads = 2;
+  comparison.rows = summarise({"a:k=1,l=2", "b"}, 2,
+                              {fit_with("a:k=1,l=2", 1, 0.1234, 0.9), fit_with("a:k=1,l=2", 2, 0.1236, 0.9),
+                               fit_with("b", 1, 0.2, 0.8), fit_with("b", 2, 0.2, 0.8)});
+  const std::string text = comparison_text(comparison, false), markdown = comparison_markdown(comparison);
+  EXPECT_THAT(text, HasSubstr("12,345 observations train, 678 held out (whole tracks)"));
+  EXPECT_THAT(text, HasSubstr("0.123 ± 0.000 1st"));
+  EXPECT_THAT(text, HasSubstr("0.200 ± 0.000 2nd"));
+  EXPECT_THAT(text, HasSubstr("RMSE [m]"));
+  EXPECT_THAT(text, Not(HasSubstr("\033")));
+  EXPECT_THAT(comparison_text(comparison, true), HasSubstr("\033[1;32m0.123"));
+  EXPECT_THAT(markdown, HasSubstr("| `a:k=1,l=2` | **0.123 ± 0.000** |"));
+  EXPECT_THAT(markdown, HasSubstr("0.200 ± 0.000 (2nd)"));
+  const nlohmann::json json = nlohmann::json::parse(comparison_json(comparison));
+  EXPECT_DOUBLE_EQ(json["methods"][0]["measures"]["rmse"]["mean"].get<double>(), 0.1235);
+  EXPECT_EQ(json["methods"][0]["measures"]["rmse"]["rank"], 1);
+  std::istringstream lines(comparison_csv(comparison));
+  std::string head, row;
+  std::getline(lines, head), std::getline(lines, row);
+  EXPECT_THAT(head, HasSubstr("method,title,fits,seeds,failure,rmse,rmse_sd,rmse_rank,mae"));
+  EXPECT_THAT(row, HasSubstr("\"a:k=1,l=2\","));
+  EXPECT_THAT(row, HasSubstr(",2,2,,0.1235,"));
+}
+
+TEST(ComparedFit, ComesBackFromJson) {
+  const ComparedFit fit = {.method = "nngp:neighbours=64",
+                           .seed = 7,
+                           .failure = "",
+                           .measures = {{"rmse", 0.1}},
+                           .findings = {{"lengthscale", "3 km"}}};
+  const ComparedFit back = compared_fit_from_json(to_json(fit));
+  EXPECT_EQ(back.method, fit.method);
+  EXPECT_EQ(back.seed, fit.seed);
+  EXPECT_EQ(back.measures, fit.measures);
+  EXPECT_EQ(back.findings, fit.findings);
+  EXPECT_THROW(compared_fit_from_json("{\"method\": 3}"), Error);
+}
+
+TEST(CompareFolder, HoldsTablesRunFileAndMaps) {
+  const Reading reading = small_reading();
+  const ScratchFolder folder;
+  const ComparePlan plan = plan_compare(settings_with({"flat", "off"}, folder), reading, fakes());
+  const std::filesystem::path run = save_compare_run(plan);
+  EXPECT_EQ(read_run_file(run).compare.methods, plan.methods);
+  const Comparison comparison = compare(plan, reading);
+  write_comparison(plan, comparison);
+  EXPECT_EQ(read_bytes(folder / "results/table.md"), comparison_markdown(comparison));
+  EXPECT_EQ(read_bytes(folder / "results/table.csv"), comparison_csv(comparison));
+  EXPECT_EQ(read_bytes(folder / "results/table.json"), comparison_json(comparison));
+  std::size_t maps = 0, results = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "results/fits")) {
+    maps += entry.path().extension() == ".nc" ? 1 : 0;
+    results += entry.path().extension() == ".json" ? 1 : 0;
+  }
+  EXPECT_EQ(maps, 2u) << "of the first seed";
+  EXPECT_EQ(results, 4u);
+}
+
+}  // namespace
+}  // namespace drift

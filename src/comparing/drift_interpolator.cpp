@@ -1,0 +1,147 @@
+#include "comparing/drift_interpolator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "drift/error.h"
+#include "drift/tune_run.h"
+#include "fitting/blend.h"
+#include "fitting/networks.h"
+#include "fitting/replan.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kBlock = 65536;  // points predicted at a time
+
+// Settings of the run with the method's own before them.
+RunSettings own_settings(const MethodSettings& method, RunSettings settings) {
+  if (method.has("members")) settings.model.members = method.count("members", 1, 1, 1000);
+  if (const auto epochs = method.number("epochs", 1e-3, 1e6)) settings.train.epochs = *epochs;
+  if (method.has("parts")) settings.fit.method = method.word<FitMethod>("parts", FitMethod::blend);
+  settings.uncertainty.method = method.word("uncertainty", settings.uncertainty.method);
+  return settings;
+}
+
+}  // namespace
+
+MethodInfo drift_method_info() {
+  return {.name = "drift",
+          .title = "drift",
+          .summary = "the model of drift fit: deep random-feature networks (Chen et al. 2025) and kriging in a moving frame",
+          .options = {{"parts", "blend, network or process", "the run's"},
+                      {"members", "networks in the ensemble, 1 to 1000", "the run's"},
+                      {"epochs", "times each observation is seen", "the run's"},
+                      {"trials", "search for settings first, with so many trials; its time counts", "0"},
+                      {"uncertainty", "ensemble, variational, dropout or last_layer", "the run's"}}};
+}
+
+DriftInterpolator::DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, const Reading& reading)
+    : plan_(replan(plan, own_settings(settings, plan.settings), plan.split.training.size())), reading_(&reading) {
+  const bool searches = plan.settings.tune.method == TuneMethod::bayes;
+  trials_ = settings.count("trials", searches ? plan.settings.tune.trials : 0, 0, 100000);
+}
+
+bool DriftInterpolator::tune(const InterpolatorControl& control, double share) {
+  FitPlan search = plan_;
+  search.settings.tune.trials = trials_;
+  TuneControl tuning;
+  tuning.stop = control.stop;
+  tuning.progress = [&](const Study& study, const Trial&) {
+    const double done = static_cast<double>(study.trials.size()) / static_cast<double>(trials_);
+    if (control.progress) control.progress(share * std::min(1.0, done), fmt::format("trial {}", study.trials.size()));
+  };
+  // The study is not kept: a search that is taken up again would seem shorter than it was.
+  const TuneResult result = tune_run(search, *reading_, {}, tuning);
+  if (control.stop.stop_requested()) return false;
+  if (!result.best) throw Error("drift: no trial of the search succeeded; leave trials out, or look with drift tune");
+  plan_ = replan(plan_, result.settings, plan_.split.training.size());
+  return true;
+}
+
+bool DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorControl& control) {
+  plan_.settings.seed = control.seed;
+  // A trial has three networks as a rule.
+  const double tuning_work = 3.0 * static_cast<double>(trials_);
+  const double tuning_share = tuning_work / (tuning_work + static_cast<double>(plan_.members));
+  if (trials_ > 0 && !tune(control, tuning_share)) return false;
+  engine_ = make_engine(control.backend, {.threads = control.threads, .precision = control.precision});
+  TrainingRows rows = training_rows(plan_.domain, reading_->observations, plan_.split.training, data.has_time(), control.threads);
+  rows.folds = plan_.folds;
+  ensemble_ = {plan_.spec, plan_.settings.seed, {}};
+  if (plan_.method != FitMethod::process) {
+    ensemble_ = draw_networks(plan_);
+    TrainingState state;
+    TrainOptions options;
+    options.control.stop = control.stop;
+    options.control.progress = [&](const Progress& progress) {
+      const double done = static_cast<double>(progress.step) / static_cast<double>(progress.steps);
+      if (control.progress)
+        control.progress(tuning_share + (1.0 - tuning_share) * done, fmt::format("loss {:.4f}", progress.loss));
+    };
+    if (!train(*engine_, ensemble_, state, rows.view(), plan_.recipe, options)) return false;
+    last_layers_ = add_uncertainty(*engine_, plan_, rows.view(), ensemble_);
+  }
+  if (plan_.method == FitMethod::network) return true;
+  process_ = fit_process_part(plan_, reading_->observations, rows, {.stop = control.stop});
+  if (!process_) return false;
+  const OutOfFold out = forecast_out_of_fold(*engine_, plan_, reading_->observations, rows, ensemble_, *process_);
+  worth_ = part_worth(out, blend_weight(out), plan_.domain);
+  return true;
+}
+
+std::optional<double> DriftInterpolator::settled_noise() const {
+  return process_ ? std::optional(std::sqrt(process_->observation_variance())) : std::nullopt;
+}
+
+void DriftInterpolator::predict(MatrixView<const float> points, const PointForecast& out) const {
+  std::vector<float> mean, variance;
+  std::vector<double> process, process_variance;
+  const double noise = process_ ? process_->observation_variance() : 0.0;
+  for (std::size_t first = 0; first < points.rows; first += kBlock) {
+    const std::size_t count = std::min(kBlock, points.rows - first);
+    mean.resize(count), variance.resize(count), process.resize(count), process_variance.resize(count);
+    const MatrixView<const float> block = points.middle_rows(first, count);
+    const PredictionViews views = {.mean = {mean.data(), count, 1}, .variance = {variance.data(), count, 1}};
+    if (!last_layers_.empty())
+      predict_last_layer(*engine_, ensemble_, last_layers_, block, views, plan_.settings.threads);
+    else if (!ensemble_.members.empty())
+      engine_->predict(ensemble_, block, views);
+    if (process_) process_->predict(block, {.mean = process, .variance = process_variance}, engine_->host_threads());
+    for (std::size_t i = 0; i < count; ++i) {
+      BlendedPoint point = {static_cast<double>(mean[i]), static_cast<double>(variance[i])};
+      if (process_) {
+        const double network = ensemble_.members.empty() ? process[i] : point.mean;
+        point = blended(worth_.process_weight, process[i], process_variance[i], network);
+      }
+      if (!out.mean.empty()) out.mean[first + i] = point.mean;
+      if (!out.sd_epistemic.empty()) out.sd_epistemic[first + i] = std::sqrt(point.variance);
+      if (!out.sd_total.empty()) out.sd_total[first + i] = std::sqrt(point.variance + noise);
+    }
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> DriftInterpolator::findings(const Domain& domain) const {
+  std::vector<std::pair<std::string, std::string>> found;
+  if (process_) {
+    for (const std::string& text : describe(*process_, domain)) found.emplace_back("process", text);
+    found.emplace_back("weight of the process", fmt::format("{:.2f}", worth_.process_weight));
+  }
+  if (plan_.method == FitMethod::process) return found;
+  const NetworkSpec& spec = plan_.spec;
+  const std::vector<std::pair<std::string, std::string>> networks = {
+      {"networks", fmt::format("{} of {} layers, {} features", plan_.members, spec.spatial.layers, spec.features)},
+      {"lengthscale", fmt::format("{:.3g} {}", lengthscale_from_engine(domain, spec.spatial.lengthscales[0]), domain.unit)}};
+  found.insert(found.end(), networks.begin(), networks.end());
+  if (spec.temporal.layers > 0) {
+    found.emplace_back("time lengthscale",
+                       fmt::format("{:.3g} days", time_lengthscale_from_engine(domain, spec.temporal.lengthscales[0])));
+  }
+  found.emplace_back("epochs", fmt::format("{:g}", plan_.recipe.epochs));
+  if (trials_ > 0) found.emplace_back("search", fmt::format("{} trials, in the fit's time", trials_));
+  return found;
+}
+
+}  // namespace drift

@@ -1,0 +1,147 @@
+#include "drift/field_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/json_fields.h"
+#include "drift/error.h"
+#include "fields/process_file.h"
+#include "fields/base64.h"
+
+namespace drift {
+namespace {
+
+constexpr const char* kDomainKey = "domain";
+constexpr const char* kInfoKey = "field";
+constexpr const char* kCellsKey = "cells";
+constexpr const char* kBitsKey = "cell_bits";  // base64; models of earlier versions have them in "cells"
+constexpr const char* kSettingsKey = "settings";
+constexpr const char* kScoresKey = "scores";
+
+// Cells in a file. The bits are text of their own, as they may be longer than JSON that is read in one piece.
+struct StoredCells {
+  int columns = 0, rows = 0;
+  std::array<double, 4> extent = {};
+  std::string bits;
+};
+
+}  // namespace
+
+template <class Self>
+requires ConstOrNot<Self, VariableInfo>
+void visit_fields(Self& self, auto&& field) {
+  field("name", self.name);
+  field("long_name", self.long_name);
+  field("standard_name", self.standard_name);
+  field("unit", self.unit);
+}
+
+template <class Self>
+requires ConstOrNot<Self, FieldInfo>
+void visit_fields(Self& self, auto&& field) {
+  field("value", self.value);
+  field("has_time", self.has_time);
+  field("calendar_time", self.calendar_time);
+  field("first_time_days", self.first_time_days);
+  field("last_time_days", self.last_time_days);
+  field("extent", self.extent);
+  field("noise_sd", self.noise_sd);
+  field("spread_scale", self.spread_scale);
+  field("conformal", self.conformal);
+  field("training", self.training);
+}
+
+template <class Self>
+requires ConstOrNot<Self, StoredCells>
+void visit_fields(Self& self, auto&& field) {
+  field("columns", self.columns);
+  field("rows", self.rows);
+  field("extent", self.extent);
+  field("bits", self.bits);
+}
+
+namespace {
+
+DataCells restored(const StoredCells& stored, const std::string& bits) {
+  DataCells cells = {stored.columns, stored.rows, stored.extent, from_base64(stored.bits.empty() ? bits : stored.bits)};
+  constexpr int kMost = 1 << 15;
+  if (cells.columns < 1 || cells.rows < 1 || cells.columns > kMost || cells.rows > kMost ||
+      cells.bits.size() != (static_cast<std::size_t>(cells.columns) * static_cast<std::size_t>(cells.rows) + 7) / 8) {
+    throw Error(fmt::format("{} bytes of cells but {} by {} of them", cells.bits.size(), cells.columns, cells.rows));
+  }
+  return cells;
+}
+
+void check_info(const FieldInfo& info) {
+  if (!(info.noise_sd >= 0.0)) throw Error(fmt::format("field: noise_sd is {}", info.noise_sd));
+  if (!(info.spread_scale > 0.0)) throw Error(fmt::format("field: spread_scale is {}", info.spread_scale));
+  if (info.first_time_days > info.last_time_days) throw Error("field: the last time is before the first");
+}
+
+}  // namespace
+
+void save_field_model(const std::filesystem::path& path, const FieldModel& model) {
+  const StoredCells cells = {model.cells.columns, model.cells.rows, model.cells.extent, {}};
+  const Metadata metadata = {{kDomainKey, to_json(model.domain)},   {kInfoKey, write_json(model.info).dump()},
+                             {kCellsKey, write_json(cells).dump()}, {kBitsKey, to_base64(model.cells.bits)},
+                             {kSettingsKey, model.settings},        {kScoresKey, model.scores}};
+  if (!model.last_layers.empty()) {
+    save_model_with_last_layers(path, model.ensemble, model.last_layers, metadata);
+  } else if (model.process) {
+    ModelParts parts = model_parts(model.ensemble, metadata);
+    const ProcessTensors tensors(*model.process, model.process_weight);
+    tensors.add_to(parts);
+    write_safetensors(path, parts.tensors, parts.metadata);
+  } else {
+    save_model(path, model.ensemble, metadata);
+  }
+}
+
+FieldModel load_field_model(const std::filesystem::path& path) {
+  Model stored = load_model(path);
+  const auto entry = [&](const char* key) -> const std::string& {
+    const auto found = stored.metadata.find(key);
+    if (found == stored.metadata.end()) {
+      throw Error(
+          fmt::format("{}: holds networks but no '{}', so they cannot be turned into a field; was it written by drift fit?",
+                      path.string(), key));
+    }
+    return found->second;
+  };
+  FieldModel model;
+  try {
+    model.domain = domain_from_json(entry(kDomainKey));
+    model.info = JsonReader("field").parse<FieldInfo>(entry(kInfoKey));
+    const auto bits = stored.metadata.find(kBitsKey);
+    model.cells = restored(JsonReader("cells").parse<StoredCells>(entry(kCellsKey)),
+                           bits == stored.metadata.end() ? std::string() : bits->second);
+    check_info(model.info);
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    throw Error(what.starts_with(path.string()) ? what : fmt::format("{}: is corrupt: {}", path.string(), what));
+  }
+  model.settings = entry(kSettingsKey);
+  model.scores = entry(kScoresKey);
+  model.ensemble = std::move(stored.ensemble);
+  const int coordinates = space_coordinates(model.domain) + (model.info.has_time ? 1 : 0);
+  if (model.ensemble.spec.coordinates() != coordinates || model.ensemble.spec.outputs != 1) {
+    throw Error(fmt::format("{}: is corrupt: its domain gives {} coordinates but its networks take {}", path.string(),
+                            coordinates, model.ensemble.spec.coordinates()));
+  }
+  if (!model.ensemble.members.empty()) model.last_layers = load_last_layers(path, model.ensemble);
+  const SafetensorsFile file(path);
+  StoredProcess process = read_process(file, space_of(model.domain), model.info.has_time, static_cast<std::size_t>(coordinates));
+  model.process = std::move(process.process);
+  model.process_weight = process.weight;
+  if (!model.process && model.ensemble.members.empty()) file.fail("is corrupt: it holds neither networks nor a process");
+  return model;
+}
+
+double days_outside(const FieldInfo& info, double time_days) {
+  if (time_days < info.first_time_days) return time_days - info.first_time_days;
+  return std::max(0.0, time_days - info.last_time_days);
+}
+
+}  // namespace drift

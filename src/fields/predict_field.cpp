@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "drift/error.h"
+#include "drift/field_model.h"
+#include "fields/blended_point.h"
+#include "process/process.h"
+
+namespace drift {
+namespace {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+// Positions that are some, and where they come from.
+struct Known {
+  std::vector<std::size_t> index;
+  std::vector<double> lon_deg, lat_deg, time_days;  // time_days: one for all, or one each
+};
+
+Known known_positions(std::span<const double> lon_deg, std::span<const double> lat_deg, std::span<const double> time_days) {
+  Known known;
+  const bool one_time = time_days.size() == 1;
+  if (one_time) known.time_days = {time_days[0]};
+  for (std::size_t i = 0; i < lon_deg.size(); ++i) {
+    const bool has_time = time_days.empty() || one_time || std::isfinite(time_days[i]);
+    if (!std::isfinite(lon_deg[i]) || !std::isfinite(lat_deg[i]) || !has_time) continue;
+    known.index.push_back(i);
+    known.lon_deg.push_back(lon_deg[i]);
+    known.lat_deg.push_back(lat_deg[i]);
+    if (!time_days.empty() && !one_time) known.time_days.push_back(time_days[i]);
+  }
+  return known;
+}
+
+void check_lengths(const FieldModel& model, std::span<const double> lon_deg, std::span<const double> lat_deg,
+                   std::span<const double> time_days) {
+  if (lat_deg.size() != lon_deg.size()) {
+    throw UsageError(fmt::format("prediction: {} longitudes but {} latitudes", lon_deg.size(), lat_deg.size()));
+  }
+  if (!model.info.has_time && !time_days.empty()) throw UsageError("prediction: the model has no time, so none may be given");
+  if (model.info.has_time && time_days.size() != 1 && time_days.size() != lon_deg.size()) {
+    throw UsageError(
+        fmt::format("prediction: {} positions but {} times; the model varies in time", lon_deg.size(), time_days.size()));
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// Means, variances and gradients in the engine's units, of the parts that a model has, at rows [n, columns].
+struct Raw {
+  std::vector<double> mean, variance;  // [n]
+  std::vector<float> each;             // [n, members]
+  std::vector<float> gradient;         // [n, columns]
+};
+
+void predict_networks(Engine& engine, const FieldModel& model, MatrixView<const float> rows, const PredictWants& wants,
+                      Raw& out) {
+  const std::size_t n = rows.rows, members = model.ensemble.members.size();
+  std::vector<float> mean(n), variance(n);
+  out.each.resize(wants.members ? n * members : 0);
+  PredictionViews views;
+  views.mean = MatrixView<float>(mean.data(), n, 1);
+  if (model.has_spread()) views.variance = MatrixView<float>(variance.data(), n, 1);
+  if (wants.members) views.members = MatrixView<float>(out.each.data(), n, members);
+  if (model.last_layers.empty())
+    engine.predict(model.ensemble, rows, views);
+  else
+    predict_last_layer(engine, model.ensemble, model.last_layers, rows, views);
+  out.mean.assign(mean.begin(), mean.end());
+  out.variance.assign(variance.begin(), variance.end());
+  if (!wants.gradient) return;
+  out.gradient.resize(n * rows.cols);
+  engine.input_gradient(model.ensemble, rows, MatrixView<float>(out.gradient.data(), n, rows.cols));
+}
+
+// The process's slope towards east and north (x and y) as a gradient of the row's coordinates.
+void add_process_gradient(const FieldModel& model, MatrixView<const float> rows, MatrixView<const double> slope, Raw& out) {
+  const double weight = model.process_weight;
+  const std::size_t columns = rows.cols;
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    float* to = out.gradient.data() + i * columns;
+    std::array<double, 3> along = {slope(i, 0), slope(i, 1), 0.0};
+    std::size_t space = 2;
+    if (model.domain.kind == DomainKind::sphere) {
+      space = 3;
+      const float* s = rows.row(i);
+      const double lon = std::atan2(static_cast<double>(s[1]), static_cast<double>(s[0]));
+      const double sin_lat = static_cast<double>(s[2]),
+                   cos_lat = std::hypot(static_cast<double>(s[0]), static_cast<double>(s[1]));
+      along = {-std::sin(lon) * slope(i, 0) - sin_lat * std::cos(lon) * slope(i, 1),
+               std::cos(lon) * slope(i, 0) - sin_lat * std::sin(lon) * slope(i, 1), cos_lat * slope(i, 1)};
+    }
+    for (std::size_t d = 0; d < columns; ++d) {
+      const double process = d < space ? along.at(d) : slope(i, 2);
+      to[d] = static_cast<float>((1.0 - weight) * static_cast<double>(to[d]) + weight * process);
+    }
+  }
+}
+
+void blend_process(Engine& engine, const FieldModel& model, MatrixView<const float> rows, const PredictWants& wants, Raw& out) {
+  const std::size_t n = rows.rows;
+  std::vector<double> mean(n), variance(n), slope(wants.gradient ? 3 * n : 0);
+  const MatrixView<double> slopes = wants.gradient ? MatrixView<double>(slope.data(), n, 3) : MatrixView<double>();
+  model.process->predict(rows, {.mean = mean, .variance = variance, .gradient = slopes}, engine.host_threads());
+  if (out.mean.empty()) out.mean = mean;
+  out.variance.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const BlendedPoint point = blended(model.process_weight, mean[i], variance[i], out.mean[i]);
+    out.mean[i] = point.mean, out.variance[i] = point.variance;
+  }
+  if (!wants.gradient) return;
+  out.gradient.resize(n * rows.cols);
+  add_process_gradient(model, rows, slopes, out);
+}
+
+}  // namespace
+
+FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span<const double> lon_deg,
+                              std::span<const double> lat_deg, std::span<const double> time_days, const PredictWants& wants) {
+  check_lengths(model, lon_deg, lat_deg, time_days);
+  const Known known = known_positions(lon_deg, lat_deg, time_days);
+  if (wants.members && model.ensemble.members.empty()) {
+    throw UsageError("prediction: the model is a process alone and has no members; leave --members out");
+  }
+  const std::size_t n = lon_deg.size(), count = known.index.size(), members = model.ensemble.members.size();
+  const auto columns = static_cast<std::size_t>(model.ensemble.spec.coordinates());
+  FieldPrediction out;
+  out.mean.assign(n, kNone);
+  if (model.has_spread()) {
+    out.sd_epistemic.assign(n, kNone);
+    out.sd_total.assign(n, kNone);
+  }
+  if (wants.members) out.members.assign(n * members, kNone);
+  if (wants.gradient) out.gradient.assign(n, {std::nan(""), std::nan(""), std::nan("")});
+  if (count == 0) return out;
+
+  std::vector<float> rows(count * columns);
+  const MatrixView<float> row_view(rows.data(), count, columns);
+  engine_rows(model.domain, known.lon_deg, known.lat_deg, known.time_days, row_view);
+  Raw raw;
+  if (members > 0) predict_networks(engine, model, row_view, wants, raw);
+  if (model.process) blend_process(engine, model, row_view, wants, raw);
+
+  const Standard& value = model.domain.value;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t to = known.index[i];
+    out.mean[to] = static_cast<float>(value.from_engine(raw.mean[i]));
+    if (model.has_spread()) {
+      const double sd = model.info.spread_scale * sd_from_engine(model.domain, std::sqrt(raw.variance[i]));
+      out.sd_epistemic[to] = static_cast<float>(sd);
+      out.sd_total[to] = static_cast<float>(std::hypot(sd, model.info.noise_sd));
+    }
+    for (std::size_t m = 0; wants.members && m < members; ++m) {
+      out.members[m * n + to] = static_cast<float>(value.from_engine(raw.each[i * members + m]));
+    }
+  }
+  if (wants.gradient) {
+    std::vector<GroundGradient> ground(count);
+    ground_gradient(model.domain, known.lon_deg, known.lat_deg, MatrixView<const float>(raw.gradient.data(), count, columns),
+                    ground);
+    for (std::size_t i = 0; i < count; ++i) out.gradient[known.index[i]] = ground[i];
+  }
+  return out;
+}
+
+}  // namespace drift

@@ -1,0 +1,165 @@
+#include "fitting/blend.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "drift/error.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kJudged = 20000;  // observations forecast out of fold, at most
+
+// Members that leave out this fold.
+Ensemble without_fold(const Ensemble& ensemble, int fold, int folds) {
+  Ensemble part = {ensemble.spec, ensemble.seed, {}};
+  for (const Member& member : ensemble.members) {
+    if (left_out_fold(member.index, folds) == fold) part.members.push_back(member);
+  }
+  return part;
+}
+
+// The mean of the members that left out the rows' fold, to their places in `out`.
+void forecast_fold(Engine& engine, const Ensemble& part, const TrainingRows& rows, std::span<const std::size_t> places,
+                   std::span<const std::size_t> to, std::vector<double>& out) {
+  std::vector<float> points, mean(places.size());
+  for (const std::size_t place : places) {
+    const float* row = rows.coordinates.data() + place * rows.columns;
+    points.insert(points.end(), row, row + rows.columns);
+  }
+  engine.predict(part, MatrixView<const float>(points.data(), places.size(), rows.columns),
+                 {.mean = MatrixView<float>(mean.data(), mean.size(), 1)});
+  for (std::size_t i = 0; i < places.size(); ++i) out[to[i]] = static_cast<double>(mean[i]);
+}
+
+double root_mean_square(std::span<const double> y, std::span<const double> mean) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < y.size(); ++i) sum += (y[i] - mean[i]) * (y[i] - mean[i]);
+  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, y.size())));
+}
+
+}  // namespace
+
+std::shared_ptr<const Process> fit_process_part(const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
+                                                const FitControl& control) {
+  const std::span<const std::size_t> training = plan.split.training;
+  std::vector<float> error_variance;
+  std::vector<std::int32_t> track;
+  std::vector<std::uint8_t> platform;
+  for (const std::size_t row : training) {
+    if (!observations.sigma.empty()) {
+      const double sd = static_cast<double>(observations.sigma[row]) / plan.domain.value.sd;
+      error_variance.push_back(static_cast<float>(sd * sd));
+    }
+    if (!observations.track.empty()) track.push_back(observations.track[row]);
+    if (!observations.platform.empty()) platform.push_back(observations.platform[row]);
+  }
+  const PlaceData data = {.coordinates = MatrixView<const float>(rows.coordinates.data(), training.size(), rows.columns),
+                          .values = rows.values,
+                          .error_variance = error_variance,
+                          .track = track,
+                          .platform = platform,
+                          .fold = plan.folds.of};
+  ProcessSettings settings;
+  settings.seed = plan.settings.seed;
+  settings.threads = plan.settings.threads;
+  settings.stop = control.stop;
+  const bool has_time = plan.spec.temporal.layers > 0;
+  auto process = std::make_shared<const Process>(make_process(space_of(plan.domain), has_time, data, settings));
+  return control.stop.stop_requested() ? nullptr : process;
+}
+
+std::vector<std::string> describe(const Process& process, const Domain& domain) {
+  const ProcessParameters& p = process.parameters();
+  const double x = lengthscale_from_engine(domain, p.length_x), y = lengthscale_from_engine(domain, p.length_y);
+  std::string text = fmt::format("Process: Matérn {:g}, lengthscales {:.3g} by {:.3g} {}", p.nu, x, y, domain.unit);
+  if (process.has_time()) {
+    const double days = time_lengthscale_from_engine(domain, p.time_length);
+    text += fmt::format(", {:.3g} days; moving at {:.3g}, {:.3g} {} per day", days, p.drift_x * x / days, p.drift_y * y / days,
+                        domain.unit);
+  }
+  const auto sd = [&](double variance) { return sd_from_engine(domain, std::sqrt(variance)); };
+  text += fmt::format("; sd of the field {:.3g}, of an observation's own error {:.3g}", sd(p.sill), sd(p.nugget));
+  if (p.track_variance > 0.0) text += fmt::format(", of a track's {:.3g}", sd(p.track_variance));
+  if (p.platform_variance > 0.0) text += fmt::format(", of a platform's {:.3g}", sd(p.platform_variance));
+  return {text + "."};
+}
+
+OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
+                               const Ensemble& ensemble, const Process& process) {
+  const std::vector<std::size_t>& training = plan.split.training;
+  const std::size_t stride = std::max<std::size_t>(1, (training.size() + kJudged - 1) / kJudged);
+  std::vector<std::size_t> places;
+  OutOfFold out;
+  for (std::size_t place = 0; place < training.size(); place += stride) {
+    places.push_back(place);
+    out.rows.push_back(training[place]);
+    out.y.push_back(plan.domain.value.to_engine(observations.value[training[place]]));
+  }
+  std::vector<float> points;
+  std::vector<int> left_out;
+  for (const std::size_t place : places) {
+    const float* row = rows.coordinates.data() + place * rows.columns;
+    points.insert(points.end(), row, row + rows.columns);
+    left_out.push_back(plan.folds.of[place]);
+  }
+  out.process.resize(places.size()), out.process_variance.resize(places.size());
+  process.predict(MatrixView<const float>(points.data(), places.size(), rows.columns),
+                  {.mean = out.process, .variance = out.process_variance}, plan.settings.threads, left_out);
+  if (ensemble.members.empty()) return out;
+
+  out.network.resize(places.size());
+  for (int fold = 0; fold < plan.folds.count; ++fold) {
+    std::vector<std::size_t> of_fold, to;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (left_out[i] == fold) of_fold.push_back(places[i]), to.push_back(i);
+    }
+    const Ensemble part = without_fold(ensemble, fold, plan.folds.count);
+    if (of_fold.empty()) continue;
+    if (part.members.empty()) throw Error("a fold was left out by no network; ask for as many networks as folds");
+    forecast_fold(engine, part, rows, of_fold, to, out.network);
+  }
+  return out;
+}
+
+double blend_weight(const OutOfFold& out) {
+  if (out.network.empty()) return 1.0;
+  double both = 0.0, apart = 0.0;
+  for (std::size_t i = 0; i < out.y.size(); ++i) {
+    const double difference = out.process[i] - out.network[i];
+    both += (out.y[i] - out.network[i]) * difference;
+    apart += difference * difference;
+  }
+  return apart > 0.0 ? std::clamp(both / apart, 0.0, 1.0) : 1.0;
+}
+
+PartWorth part_worth(const OutOfFold& out, double weight, const Domain& domain) {
+  PartWorth worth = {.process_weight = weight};
+  worth.process_rmse = sd_from_engine(domain, root_mean_square(out.y, out.process));
+  worth.blend_rmse = worth.process_rmse;
+  if (out.network.empty()) return worth;
+  std::vector<double> both(out.y.size());
+  for (std::size_t i = 0; i < both.size(); ++i) both[i] = weight * out.process[i] + (1.0 - weight) * out.network[i];
+  worth.network_rmse = sd_from_engine(domain, root_mean_square(out.y, out.network));
+  worth.blend_rmse = sd_from_engine(domain, root_mean_square(out.y, both));
+  return worth;
+}
+
+Forecast forecast_of(const OutOfFold& out, double weight, const Domain& domain, const Observations& observations,
+                     std::span<const std::size_t> rows, double noise_sd, double spread_scale, bool noise_by_sigma) {
+  Forecast forecast;
+  for (const std::size_t row : rows) {
+    const auto at = static_cast<std::size_t>(std::lower_bound(out.rows.begin(), out.rows.end(), row) - out.rows.begin());
+    const double network = out.network.empty() ? out.process[at] : out.network[at];
+    const BlendedPoint point = blended(weight, out.process[at], out.process_variance[at], network);
+    forecast.y.push_back(observations.value[row]);
+    forecast.mean.push_back(domain.value.from_engine(point.mean));
+    forecast.sd_epistemic.push_back(spread_scale * sd_from_engine(domain, std::sqrt(point.variance)));
+    forecast.noise_sd.push_back(noise_by_sigma ? static_cast<double>(observations.sigma[row]) : noise_sd);
+  }
+  return forecast;
+}
+
+}  // namespace drift

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "drift/field_model.h"
+#include "drift/fit.h"
+#include "fields/blended_point.h"
+#include "fitting/judge.h"
+#include "fitting/training_rows.h"
+#include "process/process.h"
+
+namespace drift {
+
+// Networks and a process make different mistakes: their weighted mean beats both. The weight is the one with the least squared
+// error out of fold: networks forecast the fold that they left out, the process kriges without that fold's observations.
+
+// The process of a run's training observations. Stopped: nullptr.
+std::shared_ptr<const Process> fit_process_part(const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
+                                                const FitControl& control);
+
+// Its lengths, velocity and errors in a sentence or two, in the domain's units.
+std::vector<std::string> describe(const Process& process, const Domain& domain);
+
+// Out-of-fold forecasts of some training observations, in the engine's units.
+struct OutOfFold {
+  std::vector<std::size_t> rows;         // of the observations, ascending
+  std::vector<double> y;                 // [rows]
+  std::vector<double> network;           // [rows] mean of the members that left the row out; empty: no networks
+  std::vector<double> process;           // [rows]
+  std::vector<double> process_variance;  // [rows]
+};
+OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
+                               const Ensemble& ensemble, const Process& process);
+
+// w of mean = w process + (1 - w) network with the least squared error, within [0, 1]. Out of fold a row has fewer members than a
+// prediction will have, which counts against the networks; allowing for it was tried and made held-out scores worse.
+double blend_weight(const OutOfFold& out);
+
+// RMSE of each part out of fold, in the values' unit.
+PartWorth part_worth(const OutOfFold& out, double weight, const Domain& domain);
+
+// What judge() asks for, of rows among out.rows.
+Forecast forecast_of(const OutOfFold& out, double weight, const Domain& domain, const Observations& observations,
+                     std::span<const std::size_t> rows, double noise_sd, double spread_scale, bool noise_by_sigma);
+
+}  // namespace drift

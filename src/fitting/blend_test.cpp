@@ -1,0 +1,189 @@
+#include "fitting/blend.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "core/scratch_folder.h"
+#include "drift/error.h"
+#include "fitting/fitting_testing.h"
+#include "fitting/networks.h"
+
+namespace drift {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(BlendWeight, IsTheOneWithTheLeastSquaredError) {
+  RandomStream random({.seed = 3, .purpose = Purpose::simulation});
+  OutOfFold out;
+  for (int i = 0; i < 2000; ++i) {
+    const double truth = random.normal();
+    out.y.push_back(truth);
+    out.process.push_back(truth + 0.3 * random.normal());
+    out.network.push_back(truth + 0.6 * random.normal());
+  }
+  // Independent errors: weights as the inverse variances.
+  EXPECT_NEAR(blend_weight(out), 0.36 / (0.36 + 0.09), 0.03);
+  const PartWorth worth = part_worth(out, blend_weight(out), sphere_domain());
+  EXPECT_LT(worth.blend_rmse, std::min(worth.process_rmse, worth.network_rmse));
+}
+
+TEST(BlendWeight, StaysWithinItsParts) {
+  OutOfFold out;
+  out.y = {1.0, 2.0, 3.0};
+  out.process = {1.1, 2.1, 3.1};
+  out.network = {1.3, 2.3, 3.3};  // beyond the process as seen from the truth
+  EXPECT_EQ(blend_weight(out), 1.0);
+  std::swap(out.process, out.network);
+  EXPECT_EQ(blend_weight(out), 0.0);
+}
+
+TEST(PlanFit, FoldsNeverSplitATrack) {
+  const Reading reading = small_reading();
+  const FitPlan plan = plan_fit({}, reading);
+  EXPECT_EQ(plan.method, FitMethod::blend);
+  EXPECT_TRUE(plan.out_of_fold);
+  EXPECT_TRUE(plan.split.held_out.empty());
+  ASSERT_EQ(plan.folds.of.size(), plan.split.training.size());
+  std::map<std::int32_t, std::set<int>> folds_of_track;
+  for (std::size_t i = 0; i < plan.folds.of.size(); ++i) {
+    folds_of_track[reading.observations.track[plan.split.training[i]]].insert(plan.folds.of[i]);
+  }
+  for (const auto& [track, folds] : folds_of_track) EXPECT_EQ(folds.size(), 1u) << track;
+}
+
+TEST(PlanFit, TakesNetworksAloneWhereABlendCannotBe) {
+  const Reading reading = small_reading();
+  const auto method = [&](const std::function<void(RunSettings&)>& change) {
+    RunSettings settings;
+    change(settings);
+    return plan_fit(settings, reading).method;
+  };
+  EXPECT_EQ(method([](RunSettings& s) { s.recipe = RecipeName::paper; }), FitMethod::network);
+  EXPECT_EQ(method([](RunSettings& s) { s.model.members = 1; }), FitMethod::network);
+  EXPECT_EQ(method([](RunSettings& s) { s.uncertainty.method = UncertaintyMethod::dropout; }), FitMethod::network);
+  RunSettings wrong;
+  wrong.fit.method = FitMethod::blend;
+  wrong.uncertainty.method = UncertaintyMethod::variational;
+  try {
+    plan_fit(wrong, reading);
+    FAIL() << "a blend of variational networks was planned";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("--method network"));
+  }
+}
+
+// Members and process forecast a fold by what they were fitted to without it: other values in that fold change nothing.
+TEST(OutOfFold, ForecastsDoNotDependOnTheObservationsForecast) {
+  const Reading reading = small_reading();
+  RunSettings settings = small_settings();
+  settings.train.epochs = 4.0;
+  const FitPlan plan = plan_fit(settings, reading);
+  const auto engine = make_cpu_engine();
+  const auto forecasts = [&](double added_to_fold_0) {
+    Observations changed = reading.observations;
+    for (std::size_t i = 0; i < plan.folds.of.size(); ++i) {
+      if (plan.folds.of[i] == 0) changed.value[plan.split.training[i]] += added_to_fold_0;
+    }
+    TrainingRows rows = training_rows(plan.domain, changed, plan.split.training, true, 2);
+    rows.folds = plan.folds;
+    Ensemble ensemble = draw_networks(plan);
+    TrainingState state;
+    train(*engine, ensemble, state, rows.view(), plan.recipe);
+    const PlaceData data = {.coordinates = rows.view().coordinates,
+                            .values = rows.values,
+                            .error_variance = {},
+                            .track = changed.track,
+                            .platform = {},
+                            .fold = plan.folds.of};
+    const Process process(space_of(plan.domain), true, ProcessParameters{.length_x = 0.5, .length_y = 0.5},
+                          gather_places(space_of(plan.domain), true, data, {}), 40);
+    return forecast_out_of_fold(*engine, plan, changed, rows, ensemble, process);
+  };
+  const OutOfFold before = forecasts(0.0), after = forecasts(5.0);
+  std::size_t others_moved = 0;
+  for (std::size_t i = 0; i < before.rows.size(); ++i) {
+    if (plan.folds.of[i] == 0) {
+      EXPECT_EQ(before.network[i], after.network[i]) << i;
+      EXPECT_EQ(before.process[i], after.process[i]) << i;
+    } else if (before.network[i] != after.network[i] && before.process[i] != after.process[i]) {
+      ++others_moved;
+    }
+  }
+  EXPECT_GT(others_moved, before.rows.size() / 4) << "the others saw fold 0, and must notice";
+}
+
+FieldModel fitted(FitMethod method, std::optional<DomainKind> domain = {}) {
+  const Reading reading = small_reading();
+  RunSettings settings = small_settings();
+  settings.fit.method = method;
+  settings.domain.kind = domain;
+  const FitResult result = fit(plan_fit(settings, reading), reading);
+  EXPECT_TRUE(result.finished);
+  EXPECT_TRUE(result.held_out) << "scored out of fold";
+  return result.model;
+}
+
+TEST(FieldModelFile, KeepsBlendsAndProcesses) {
+  const auto engine = make_cpu_engine();
+  const std::vector<double> lon = {1.0, 2.0, -7.0}, lat = {20.0, 30.0, 25.0}, time = {20003.0};
+  for (const FitMethod method : {FitMethod::blend, FitMethod::process}) {
+    const ScratchFolder folder;
+    const FieldModel model = fitted(method);
+    save_field_model(folder / "m.safetensors", model);
+    const FieldModel back = load_field_model(folder / "m.safetensors");
+    EXPECT_EQ(back.process_weight, model.process_weight);
+    ASSERT_TRUE(back.process);
+    EXPECT_EQ(back.process->parameters(), model.process->parameters());
+    const FieldPrediction one = predict_field(*engine, model, lon, lat, time),
+                          other = predict_field(*engine, back, lon, lat, time);
+    EXPECT_EQ(one.mean, other.mean);
+    EXPECT_EQ(one.sd_epistemic, other.sd_epistemic);
+  }
+}
+
+// Where the neighbours of a point change, the mean has small steps that its gradient does not see: most points have none nearby.
+TEST(PredictField, OfABlendHasTheGradientOfItsMeanAtMostPoints) {
+  const auto engine = make_cpu_engine();
+  for (const std::optional<DomainKind> domain : {std::optional<DomainKind>(), std::optional(DomainKind::sphere)}) {
+    const FieldModel model = fitted(FitMethod::blend, domain);
+    constexpr double kStep = 0.02;  // degrees: wide enough for the mean's single precision
+    constexpr int kPoints = 100;
+    int agree = 0, agree_when_turned = 0;
+    for (int i = 0; i < kPoints; ++i) {
+      const double lon = -10.0 + 0.2 * i, lat = 15.0 + 0.21 * i;
+      const std::vector<double> lons = {lon, lon + kStep, lon - kStep, lon, lon};
+      const std::vector<double> lats = {lat, lat, lat, lat + kStep, lat - kStep};
+      const FieldPrediction at = predict_field(*engine, model, lons, lats, std::vector<double>{20004.0}, {.gradient = true});
+      const double apart = 2.0 * kStep * kEarthRadiusKm * M_PI / 180.0;
+      const double east = static_cast<double>(at.mean[1] - at.mean[2]) / (apart * std::cos(lat * M_PI / 180.0));
+      const double north = static_cast<double>(at.mean[3] - at.mean[4]) / apart;
+      const GroundGradient& found = at.gradient[0];
+      const double tolerance = 0.1 * std::hypot(east, north) + 2e-5;
+      agree += std::hypot(found.east - east, found.north - north) < tolerance;
+      agree_when_turned += std::hypot(found.east - north, found.north - east) < tolerance;
+    }
+    EXPECT_GT(agree, kPoints / 2);
+    EXPECT_LT(agree_when_turned, agree / 2) << "the axes exchanged must not pass";
+  }
+}
+
+TEST(PredictField, SpreadGrowsAwayFromTheObservationsInSpaceAndInTime) {
+  const auto engine = make_cpu_engine();
+  const FieldModel model = fitted(FitMethod::blend);
+  const auto sd = [&](double lon, double lat, double time) {
+    const std::vector<double> x = {lon}, y = {lat}, t = {time};
+    return predict_field(*engine, model, x, y, t).sd_epistemic[0];
+  };
+  const float among = sd(0.0, 25.0, 20005.0);
+  EXPECT_GT(sd(70.0, 25.0, 20005.0), 2.0F * among);
+  EXPECT_GT(sd(0.0, 25.0, 20060.0), 2.0F * among);
+}
+
+}  // namespace
+}  // namespace drift

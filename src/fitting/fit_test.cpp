@@ -1,0 +1,440 @@
+#include "drift/fit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/scratch_folder.h"
+#include "drift/error.h"
+#include "fitting/fitting_testing.h"
+
+namespace drift {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string refusal(const RunSettings& settings, const Reading& reading) {
+  try {
+    plan_fit(settings, reading);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(PlanFit, RefusesDataThatNoFieldCanBeMadeOf) {
+  EXPECT_THAT(refusal({}, small_reading(3, 20)), HasSubstr("only 60 observations are left, and a field needs at least 100"));
+  Reading constant = small_reading();
+  std::fill(constant.observations.value.begin(), constant.observations.value.end(), 3.5);
+  EXPECT_THAT(refusal({}, constant), HasSubstr("all 2,400 values are 3.5"));
+}
+
+TEST(PlanFit, HoldsOutWholeTracksWhereTheyAreKnown) {
+  const Reading reading = small_reading();
+  const FitPlan plan = plan_fit({}, reading, Judging::held_out);
+  std::set<std::int32_t> trained;
+  for (const std::size_t row : plan.split.training) trained.insert(reading.observations.track[row]);
+  ASSERT_FALSE(plan.split.held_out.empty());
+  for (const std::size_t row : plan.split.held_out) EXPECT_FALSE(trained.contains(reading.observations.track[row]));
+}
+
+// The groups of held-out rows and of those that train have none in common.
+void expect_no_leak(const FitPlan& plan, const Observations& o) {
+  const auto& [training, held_out] = plan.split;
+  std::vector<std::size_t> all = training;
+  all.insert(all.end(), held_out.begin(), held_out.end());
+  const SplitOptions& groups = plan.split_options;
+  EXPECT_GT(count_groups(o, groups, held_out), 1u);
+  EXPECT_EQ(count_groups(o, groups, training) + count_groups(o, groups, held_out), count_groups(o, groups, all));
+}
+
+TEST(PlanFit, HoldsOutBlocksWithoutTracksAndRefusesTracksThatAreNotThere) {
+  Reading reading = small_reading();
+  reading.observations.track.clear();
+  reading.report.tracks = 0;
+  const FitPlan plan = plan_fit({}, reading, Judging::held_out);
+  EXPECT_EQ(plan.split_options.method, SplitMethod::block);
+  expect_no_leak(plan, reading.observations);
+  EXPECT_NEAR(static_cast<double>(plan.split.held_out.size()), 240.0, 100.0);
+  EXPECT_THAT(plan.choices.front(), HasSubstr("in blocks of"));
+  RunSettings settings;
+  settings.split.method = SplitMethod::track;
+  EXPECT_THAT(refusal(settings, reading), HasSubstr("no tracks"));
+}
+
+// An image of one day with clouds in it: its pixels are not held out singly.
+TEST(PlanFit, HoldsOutBlocksOfAGrid) {
+  Reading reading;
+  Observations& o = reading.observations;
+  for (int i = 0; i < 8000; ++i) {
+    const double x = i % 100, y = i / 100;
+    if (std::hypot(std::fmod(x, 30.0) - 15.0, std::fmod(y, 30.0) - 15.0) < 8.0) continue;
+    o.lon_deg.push_back(0.1 * x);
+    o.lat_deg.push_back(40.0 + 0.1 * y);
+    o.value.push_back(smooth_field(o.lon_deg.back(), o.lat_deg.back(), 0.0));
+  }
+  reading.report.layout = DataLayout::grid;
+  const FitPlan plan = plan_fit({}, reading, Judging::held_out);
+  EXPECT_EQ(plan.split_options.method, SplitMethod::block);
+  EXPECT_NEAR(plan.split_options.block, 1.37 * 8.0 * 9.6, 25.0);  // km: the clouds have a radius of eight pixels
+  expect_no_leak(plan, o);
+  EXPECT_THAT(plan.choices.front(), HasSubstr("as large as the gaps to be filled"));
+  RunSettings settings;
+  set_from_flag(settings, "--split", {"block"});
+  set_from_flag(settings, "--block", {"70"});
+  EXPECT_EQ(plan_fit(settings, reading).split_options.block, 70.0);
+}
+
+TEST(PlanFit, HoldsOutAPlatformOfTwo) {
+  RunSettings settings;
+  set_from_flag(settings, "--split", {"platform"});
+  EXPECT_EQ(plan_fit(settings, small_reading()).split.held_out.size(), 1200u);
+}
+
+TEST(PlanFit, MakesAFieldOfSpaceAloneWithoutTimes) {
+  Reading reading = small_reading();
+  reading.observations.time_days.clear();
+  EXPECT_EQ(plan_fit({}, reading).spec.temporal.layers, 0);
+  reading.observations.time_days.assign(reading.observations.size(), 7.0);
+  EXPECT_EQ(plan_fit({}, reading).spec.temporal.layers, 0);
+}
+
+TEST(PlanFit, ChoosesPlaneSphereOrPlainCoordinates) {
+  Reading reading = small_reading();
+  EXPECT_EQ(plan_fit({}, reading).domain.kind, DomainKind::plane);
+  RunSettings settings;
+  settings.domain.kind = DomainKind::sphere;
+  EXPECT_EQ(plan_fit(settings, reading).domain.kind, DomainKind::sphere);
+  settings.domain = {.kind = DomainKind::plane, .crs = "", .unit = ""};
+  EXPECT_THAT(refusal(settings, reading), HasSubstr("needs its --crs"));
+  settings.domain = {.kind = {}, .crs = "EPSG:3395", .unit = ""};
+  EXPECT_EQ(plan_fit(settings, reading).domain.crs, "EPSG:3395");
+  reading.report.on_plane = true;
+  EXPECT_THAT(refusal(settings, reading), HasSubstr("plain x and y"));
+  EXPECT_EQ(plan_fit({}, reading).domain.kind, DomainKind::xy);
+}
+
+TEST(PlanFit, TakesLengthscalesInKilometresAndDays) {
+  RunSettings settings;
+  settings.model.lengthscale = 250.0;
+  settings.model.time_lengthscale_days = 4.0;
+  const FitPlan plan = plan_fit(settings, small_reading());
+  EXPECT_NEAR(lengthscale_from_engine(plan.domain, plan.spec.spatial.lengthscales[0]), 250.0, 1e-9);
+  EXPECT_NEAR(time_lengthscale_from_engine(plan.domain, plan.spec.temporal.lengthscales[0]), 4.0, 1e-9);
+}
+
+TEST(PlanFit, CouplesSpaceAndTimeUnlessToldOtherwise) {
+  Reading reading = small_reading();
+  const auto coupling = [&](const RunSettings& settings) { return plan_fit(settings, reading).spec.coupling; };
+  RunSettings additive, paper;
+  additive.model.coupling = Coupling::additive;
+  paper.recipe = RecipeName::paper;
+  EXPECT_EQ(coupling({}), Coupling::product);
+  EXPECT_EQ(coupling(additive), Coupling::additive);
+  EXPECT_EQ(coupling(paper), Coupling::additive);
+  paper.model.coupling = Coupling::product;
+  EXPECT_EQ(coupling(paper), Coupling::product);
+  reading.observations.time_days.clear();
+  EXPECT_EQ(coupling({}), Coupling::additive) << "nothing to couple";
+}
+
+TEST(PlanFit, TakesLongerLengthscalesTheDeeperAChainOfSpaceAndTimeIs) {
+  const Reading reading = small_reading();
+  RunSettings settings;
+  settings.model.layers = 1;
+  const NetworkSpec shallow = plan_fit(settings, reading).spec;
+  settings.model.layers = 3;
+  const NetworkSpec deep = plan_fit(settings, reading).spec;
+  EXPECT_NEAR(deep.spatial.lengthscales[0], 3.0 * shallow.spatial.lengthscales[0], 1e-12);
+  EXPECT_NEAR(deep.temporal.lengthscales[0], 3.0 * shallow.temporal.lengthscales[0], 1e-12);
+}
+
+TEST(PlanFit, GivesFewObservationsMoreEpochsThanMany) {
+  const FitPlan small = plan_fit({}, small_reading());
+  const FitPlan large = plan_fit({}, small_reading(400, 300));
+  EXPECT_GT(small.recipe.epochs, large.recipe.epochs);
+  EXPECT_LE(small.recipe.batch, large.recipe.batch);
+}
+
+TEST(PlanFit, FollowsThePapersRecipeWhenAsked) {
+  RunSettings settings;
+  settings.recipe = RecipeName::paper;
+  settings.model.bottleneck = 8;
+  const FitPlan plan = plan_fit(settings, small_reading());
+  EXPECT_EQ(plan.recipe.optimiser, Optimiser::adam);
+  EXPECT_EQ(plan.recipe.schedule, Schedule::constant);
+  // One lengthscale for coordinates and hidden layers, whatever the bottleneck's width.
+  EXPECT_NEAR(plan.spec.spatial.hidden_lengthscale * std::sqrt(8.0), plan.spec.spatial.lengthscales[0], 1e-12);
+}
+
+TEST(PlanFit, GivesEachNetworkOfAnEnsembleNoiseOfItsOwn) {
+  const Reading reading = small_reading(80, 60, 0.3);
+  const auto value_noise = [&](const RunSettings& settings) {
+    const FitPlan plan = plan_fit(settings, reading);
+    return plan.recipe.value_noise * plan.domain.value.sd;
+  };
+  RunSettings settings;
+  EXPECT_NEAR(value_noise(settings), 0.3, 0.05);
+  settings.uncertainty.noise_sd = 0.2;
+  EXPECT_NEAR(value_noise(settings), 0.2, 1e-9);
+  settings.train.value_noise_sd = 0.1;
+  EXPECT_NEAR(value_noise(settings), 0.1, 1e-9);
+  settings.train.value_noise_sd = 0.0;
+  EXPECT_EQ(value_noise(settings), 0.0);
+}
+
+TEST(PlanFit, LeavesValuesAsTheyAreWhereTheSpreadIsNotThatOfNetworks) {
+  const Reading reading = small_reading(80, 60, 0.3);
+  RunSettings alone, paper;
+  alone.model.members = 1;
+  EXPECT_EQ(plan_fit(alone, reading).recipe.value_noise, 0.0);
+  paper.recipe = RecipeName::paper;
+  EXPECT_EQ(plan_fit(paper, reading).recipe.value_noise, 0.0);
+  for (const auto method : {UncertaintyMethod::dropout, UncertaintyMethod::variational, UncertaintyMethod::last_layer}) {
+    RunSettings settings;
+    settings.uncertainty.method = method;
+    EXPECT_EQ(plan_fit(settings, reading).recipe.value_noise, 0.0) << word_of(method);
+  }
+}
+
+TEST(PlanFit, SaysThatThereAreOutliersAndWhatToDo) {
+  const auto said = [](const RunSettings& settings, const Reading& reading) {
+    std::string all;
+    for (const std::string& choice : plan_fit(settings, reading).choices) all += choice;
+    return all;
+  };
+  Reading reading = small_reading(80, 60, 0.1);
+  EXPECT_THAT(said({}, reading), Not(HasSubstr("Outliers")));
+  for (std::size_t i = 0; i < reading.observations.value.size(); i += 25) reading.observations.value[i] += 8.0;
+  EXPECT_THAT(said({}, reading), HasSubstr("--loss huber"));
+  RunSettings robust;
+  robust.train.loss = LossKind::huber;
+  EXPECT_THAT(said(robust, reading), Not(HasSubstr("Outliers")));
+}
+
+TEST(PlanFit, RefusesWhatTheMachineHasNoMemoryFor) {
+  RunSettings settings;
+  settings.model.members = 1000;
+  settings.model.features = 1000000;
+  settings.model.bottleneck = 128;
+  EXPECT_THAT(refusal(settings, small_reading()), HasSubstr("training needs"));
+}
+
+TEST(PlanFit, TellsRunsApartByEveryColumnOfTheData) {
+  Reading reading = small_reading();
+  reading.observations.sigma.assign(reading.observations.size(), 0.1F);
+  const std::string print = plan_fit({}, reading).fingerprint;
+  EXPECT_EQ(plan_fit({}, reading).fingerprint, print);
+  const auto print_with = [&](auto change) {
+    Reading other = reading;
+    change(other.observations);
+    return plan_fit({}, other).fingerprint;
+  };
+  EXPECT_NE(print_with([](Observations& o) { o.value[5] += 1e-9; }), print);
+  EXPECT_NE(print_with([](Observations& o) { o.time_days[5] += 1e-6; }), print);
+  EXPECT_NE(print_with([](Observations& o) { o.sigma[5] = 0.2F; }), print);
+  EXPECT_NE(print_with([](Observations& o) { o.sigma.clear(); }), print);
+  EXPECT_NE(print_with([](Observations& o) { o.platform[5] ^= 1U; }), print);
+  EXPECT_NE(print_with([](Observations& o) { o.platform_names[0] = "C"; }), print);
+}
+
+TEST(PlanFit, TellsRunsApartByEverySettingThatBearsOnTheModel) {
+  const Reading reading = small_reading();
+  const auto print_with = [&](auto change) {
+    RunSettings settings;
+    settings.model.members = 1;
+    change(settings);
+    return plan_fit(settings, reading).fingerprint;
+  };
+  const std::string print = print_with([](RunSettings&) {});
+  EXPECT_NE(print_with([](RunSettings& s) { s.seed = 2; }), print);
+  EXPECT_NE(print_with([](RunSettings& s) { s.uncertainty.method = UncertaintyMethod::variational; }), print);
+  EXPECT_NE(print_with([](RunSettings& s) { s.uncertainty.method = UncertaintyMethod::last_layer; }), print);
+  EXPECT_NE(print_with([](RunSettings& s) { s.uncertainty.calibrate = CalibrationMethod::none; }), print);
+  EXPECT_NE(print_with([](RunSettings& s) { s.precision = Precision::float32; }), print);
+  EXPECT_EQ(print_with([](RunSettings& s) { s.threads = 3; }), print);
+  EXPECT_EQ(print_with([](RunSettings& s) { s.backend = Backend::cpu; }), print) << "another machine may finish it";
+  EXPECT_EQ(print_with([](RunSettings& s) { s.train.checkpoint_every_s = 7.0; }), print);
+  EXPECT_EQ(print_with([](RunSettings& s) { s.output.model = "other", s.data.files = {"here.nc"}; }), print);
+}
+
+TEST(Fit, LearnsTheFieldAndTheNoise) {
+  const Reading reading = small_reading(80, 60, 0.1);
+  const FitResult result = fit(plan_fit(small_settings(), reading), reading);
+  ASSERT_TRUE(result.finished);
+  ASSERT_TRUE(result.held_out);
+  EXPECT_LT(result.held_out->rmse, 0.2);  // of values whose standard deviation is about 1, and noise of 0.1
+  EXPECT_NEAR(result.model.info.noise_sd, 0.1, 0.05);
+  EXPECT_GT(result.held_out->intervals[2].share, 0.75);
+  EXPECT_EQ(result.model.info.value.name, "ssh");
+  EXPECT_NEAR(result.model.info.first_time_days, 20000.0, 0.5);
+}
+
+TEST(Fit, TakesAGivenNoiseAsItIs) {
+  const Reading reading = small_reading();
+  RunSettings settings = small_settings();
+  settings.uncertainty.noise_sd = 0.3;
+  EXPECT_EQ(fit(plan_fit(settings, reading), reading).model.info.noise_sd, 0.3);
+}
+
+TEST(Fit, StoppedAndTakenUpAgainEndsAsIfItHadNeverStopped) {
+  const Reading reading = small_reading();
+  const FitPlan plan = plan_fit(small_settings(), reading);
+  const FieldModel whole = fit(plan, reading).model;
+
+  const ScratchFolder folder;
+  std::stop_source stop;
+  FitControl control;
+  control.checkpoint = folder / "m.checkpoint";
+  control.stop = stop.get_token();
+  control.progress = [&](const Progress& progress) {
+    if (progress.step > progress.steps / 3) stop.request_stop();
+  };
+  // A machine may finish before the first report; then there is nothing to take up.
+  if (fit(plan, reading, control).finished) GTEST_SKIP() << "training ended before it could be stopped";
+  control.stop = {};
+  control.progress = {};
+  std::vector<std::string> said;
+  control.say = [&](const std::string& text) { said.push_back(text); };
+  const FitResult resumed = fit(plan, reading, control);
+  ASSERT_TRUE(resumed.finished);
+  ASSERT_FALSE(said.empty());
+  EXPECT_THAT(said[0], HasSubstr("Resuming from"));
+  for (std::size_t m = 0; m < whole.ensemble.members.size(); ++m) {
+    EXPECT_EQ(resumed.model.ensemble.members[m].parameters, whole.ensemble.members[m].parameters);
+  }
+}
+
+RunSettings one_epoch() {
+  RunSettings settings = small_settings();
+  settings.train.epochs = 1.0;
+  return settings;
+}
+
+// Why a run does not take up the checkpoint that an earlier one left; empty: it does.
+std::string why_not_taken_up(const RunSettings& earlier, const Reading& seen, const RunSettings& now, const Reading& reading) {
+  const ScratchFolder folder;
+  FitControl control;
+  control.checkpoint = folder / "m.checkpoint";
+  fit(plan_fit(earlier, seen), seen, control);
+  EXPECT_TRUE(std::filesystem::exists(control.checkpoint)) << "the last one stays until the model is saved";
+  const FitPlan plan = plan_fit(now, reading);
+  std::string why;
+  try {
+    fit(plan, reading, control);
+  } catch (const UsageError& error) {
+    why = error.what();
+  }
+  control.fresh = true;
+  EXPECT_NO_THROW(fit(plan, reading, control));
+  return why;
+}
+
+TEST(Fit, SaysWhatDiffersWhereACheckpointIsOfAnotherRun) {
+  Reading reading = small_reading();
+  RunSettings settings = one_epoch(), other = settings;
+  other.train.epochs = 2.0;
+  other.train.loss = LossKind::huber;
+  EXPECT_EQ(why_not_taken_up(settings, reading, settings, reading), "");
+  const std::string why = why_not_taken_up(settings, reading, other, reading);
+  EXPECT_THAT(why, HasSubstr("of another run: [train] epochs was 1 and is 2 now; [train] loss was \"squared\" and is \"huber\""));
+  EXPECT_THAT(why, HasSubstr("--fresh"));
+  Reading changed = reading;
+  changed.observations.value[5] += 1.0;
+  EXPECT_THAT(why_not_taken_up(settings, reading, settings, changed), HasSubstr("the observations differ"));
+}
+
+TEST(Fit, DoesNotTakeUpACheckpointWithOtherSigmas) {
+  Reading reading = small_reading(), other = reading;
+  reading.observations.sigma.assign(reading.observations.size(), 0.1F);
+  other.observations.sigma.assign(other.observations.size(), 0.2F);
+  RunSettings settings = one_epoch(), other_settings = settings;
+  settings.data.roles.sigma = "error";
+  other_settings.data.roles.sigma = "error2";
+  EXPECT_THAT(why_not_taken_up(settings, reading, other_settings, other),
+              HasSubstr("[data] sigma was \"error\" and is \"error2\" now"));
+}
+
+TEST(Fit, DoesNotTakeUpAnEnsembleAsVariational) {
+  const Reading reading = small_reading();
+  RunSettings settings = one_epoch();
+  settings.model.members = 1;
+  RunSettings variational = settings;
+  variational.uncertainty.method = UncertaintyMethod::variational;
+  EXPECT_THAT(why_not_taken_up(settings, reading, variational, reading),
+              HasSubstr("[uncertainty] method was \"ensemble\" and is \"variational\" now"));
+}
+
+TEST(Fit, RefusesACheckpointThatDoesNotSayOfWhichSettings) {
+  const Reading reading = small_reading();
+  const FitPlan plan = plan_fit(small_settings(), reading);
+  const ScratchFolder folder;
+  FitControl control;
+  control.checkpoint = folder / "m.checkpoint";
+  const Ensemble ensemble = draw_ensemble(plan.spec, 1, plan.members);
+  TrainingState state;
+  for (const Member& member : ensemble.members) {
+    state.members.push_back({.step = 0,
+                             .moment1 = std::vector<float>(member.parameters.size()),
+                             .moment2 = std::vector<float>(member.parameters.size()),
+                             .losses = {}});
+  }
+  save_checkpoint(control.checkpoint, ensemble, state, plan.recipe, {{"fingerprint", "of another"}});
+  EXPECT_THROW(fit(plan, reading, control), UsageError);
+}
+
+// The whole sphere, so that the date line and the poles are inside.
+TEST(Fit, IsContinuousAcrossTheDateLineAndAtThePoles) {
+  Reading reading = small_reading(60, 60);
+  RandomStream random({.seed = 5, .purpose = Purpose::simulation});
+  Observations& o = reading.observations;
+  for (std::size_t i = 0; i < o.size(); ++i) {
+    const double z = 2.0 * random.uniform() - 1.0;
+    o.lon_deg[i] = -180.0 + 360.0 * random.uniform();
+    o.lat_deg[i] = std::asin(z) * 180.0 / 3.14159265358979;
+    const UnitVector at = unit_vector({o.lon_deg[i], o.lat_deg[i]});
+    o.value[i] = at[0] + 2.0 * at[1] * at[2] + 0.01 * random.normal();
+  }
+  RunSettings settings = small_settings();
+  const FitPlan plan = plan_fit(settings, reading);
+  ASSERT_EQ(plan.domain.kind, DomainKind::sphere);
+  const FieldModel model = fit(plan, reading).model;
+  const auto engine = make_cpu_engine();
+  const std::vector<double> time = {20003.0};
+  for (const double lat : {-60.0, 0.0, 45.0}) {
+    const FieldPrediction p =
+        predict_field(*engine, model, std::vector<double>{180.0, -180.0, 179.999, -179.999}, std::vector<double>(4, lat), time);
+    EXPECT_EQ(p.mean[0], p.mean[1]);
+    EXPECT_EQ(p.sd_total[0], p.sd_total[1]);
+    EXPECT_NEAR(p.mean[2], p.mean[3], 1e-3);
+  }
+  for (const double pole : {-90.0, 90.0}) {
+    const FieldPrediction p =
+        predict_field(*engine, model, std::vector<double>{0.0, 77.0, -140.0}, std::vector<double>(3, pole), time);
+    EXPECT_NEAR(p.mean[0], p.mean[1], 1e-5);
+    EXPECT_NEAR(p.mean[0], p.mean[2], 1e-5);
+    const FieldPrediction near = predict_field(*engine, model, std::vector<double>{10.0, 190.0},
+                                               std::vector<double>(2, pole > 0 ? 89.999 : -89.999), time);
+    EXPECT_NEAR(near.mean[0], near.mean[1], 1e-3);
+  }
+}
+
+TEST(ScoreModel, ScoresPlatformsApart) {
+  const Reading reading = small_reading();
+  const FieldModel model = fit(plan_fit(small_settings(), reading), reading).model;
+  const auto engine = make_cpu_engine();
+  const ModelScores scores = score_model(*engine, model, reading.observations);
+  ASSERT_EQ(scores.groups.size(), 2u);
+  EXPECT_EQ(scores.groups[0].second.count + scores.groups[1].second.count, scores.all.count);
+  const double mean_square = 0.5 * (std::pow(scores.groups[0].second.rmse, 2) + std::pow(scores.groups[1].second.rmse, 2));
+  EXPECT_NEAR(std::sqrt(mean_square), scores.all.rmse, 1e-9);
+  Observations timeless = reading.observations;
+  timeless.time_days.clear();
+  EXPECT_THROW(score_model(*engine, model, timeless), UsageError);
+}
+
+}  // namespace
+}  // namespace drift

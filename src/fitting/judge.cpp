@@ -1,0 +1,232 @@
+#include "fitting/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "data/groups.h"
+#include "drift/calibration.h"
+#include "drift/error.h"
+#include "fitting/blend.h"
+#include "fitting/neighbours.h"
+#include "process/process.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kBlock = 65536;            // observations predicted at a time
+constexpr std::size_t kEnoughToCalibrate = 100;  // observations that calibrate, at least
+
+// At least a little: a density needs some spread.
+std::vector<double> total_sds(const Domain& domain, const Forecast& forecast) {
+  const double least = 1e-9 * domain.value.sd;
+  std::vector<double> sd;
+  for (std::size_t i = 0; i < forecast.sd_epistemic.size(); ++i) {
+    sd.push_back(std::max(total_sd(forecast.sd_epistemic[i], forecast.noise_sd[i]), least));
+  }
+  return sd;
+}
+
+double crps_with(const Forecast& forecast, double spread_scale, double noise_sd) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < forecast.y.size(); ++i) {
+    const double sd = total_sd(forecast.sd_epistemic.empty() ? 0.0 : forecast.sd_epistemic[i], noise_sd, spread_scale);
+    sum += gaussian_crps(forecast.y[i], forecast.mean[i], sd);
+  }
+  return sum / static_cast<double>(forecast.y.size());
+}
+
+// Rows of which the noise is judged where nothing was held out: some that trained.
+std::vector<std::size_t> some_training_rows(const Split& split) {
+  constexpr std::size_t kEnough = 20000;
+  std::vector<std::size_t> rows;
+  const std::size_t stride = std::max<std::size_t>(1, split.training.size() / kEnough);
+  for (std::size_t i = 0; i < split.training.size(); i += stride) rows.push_back(split.training[i]);
+  return rows;
+}
+
+// Held-out rows in two halves of whole tracks or blocks: .training calibrates, .held_out scores. Too few for that: all do both,
+// and the scores are optimistic by three numbers fitted.
+Split halves(const FitPlan& plan, const Observations& observations, const std::vector<std::size_t>& judged) {
+  const std::span<const std::size_t> rows = judged;
+  SplitOptions options = split_within(plan.split_options, observations, rows);
+  options.held_out = 0.5;
+  options.seed += 1;
+  Split split;
+  if (rows.size() >= 2 * kEnoughToCalibrate && count_groups(observations, options, rows) > 1) {
+    split = split_observations(observations, options, rows);
+  }
+  if (split.training.size() < kEnoughToCalibrate || split.held_out.empty()) return {judged, judged};
+  return split;
+}
+
+// Where the noise is not known, residuals alone cannot tell it from the field's error. So the spread stays as the method gave it
+// unless they contradict it: it grows where they are larger than it and the nugget explain, or neighbours share more error than
+// it says, and shrinks where it says more than all residuals. What is left then is noise.
+void fit_spread_and_noise(const FitPlan& plan, std::span<const Neighbours> pairs, const Forecast& forecast, double& scale,
+                          double& noise) {
+  const auto with_noise = [&](double sd) {
+    return fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic, std::span<const double>(&sd, 1));
+  };
+  const double by_nugget = with_noise(plan.nugget_sd), most = with_noise(0.0);
+  std::vector<double> residual;
+  for (std::size_t i = 0; i < forecast.y.size(); ++i) residual.push_back(forecast.y[i] - forecast.mean[i]);
+  // Each is fitted with the other held, until neither moves.
+  for (int round = 0; round < 20; ++round) {
+    const double before = scale;
+    Forecast scaled = forecast;
+    for (double& sd : scaled.sd_epistemic) sd *= scale;
+    std::fill(scaled.noise_sd.begin(), scaled.noise_sd.end(), noise);
+    const double shared = spread_scale_of_neighbours(residual, forecast.sd_epistemic, total_sds(plan.domain, scaled), pairs);
+    scale = std::min(std::max({1.0, by_nugget, shared}), most);
+    noise = estimate_noise(forecast, scale);
+    if (std::abs(scale - before) < 1e-3 * before) break;
+  }
+}
+
+// sigmas: each observation's noise is its own, and stays.
+void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bool sigmas, const Observations& observations,
+                      std::span<const std::size_t> rows, FieldInfo& info, Forecast& forecast) {
+  const bool scaling = wanted.calibrate != CalibrationMethod::none && !forecast.sd_epistemic.empty();
+  double scale = 1.0, noise = wanted.noise_sd.value_or(sigmas ? 0.0 : estimate_noise(forecast));
+  if (scaling && (sigmas || wanted.noise_sd)) {
+    scale = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic,
+                             sigmas ? std::span<const double>(forecast.noise_sd) : std::span<const double>(&noise, 1));
+  } else if (scaling) {
+    fit_spread_and_noise(plan, nearest_pairs(plan.domain, plan.spec, observations, rows, plan.settings.threads), forecast, scale,
+                         noise);
+  }
+  if (sigmas) {
+    noise = std::sqrt(std::inner_product(forecast.noise_sd.begin(), forecast.noise_sd.end(), forecast.noise_sd.begin(), 0.0) /
+                      static_cast<double>(forecast.noise_sd.size()));
+  } else {
+    std::fill(forecast.noise_sd.begin(), forecast.noise_sd.end(), noise);
+  }
+  for (double& sd : forecast.sd_epistemic) sd *= scale;
+  info.noise_sd = noise;
+  info.spread_scale = scale;
+}
+
+// By whole tracks, or blocks, where there are any: rows of one share their errors.
+void calibrate_intervals(const FitPlan& plan, const Observations& observations, std::span<const std::size_t> rows,
+                         FieldInfo& info, const Forecast& forecast) {
+  const SplitOptions options = split_within(plan.split_options, observations, rows);
+  const Groups groups = find_groups(
+      observations,
+      {.method = options.method, .block = options.block, .block_days = options.block_days, .on_plane = options.on_plane}, rows);
+  const ConformalCalibration fitted = fit_conformal(forecast.y, forecast.mean, total_sds(plan.domain, forecast), groups.of);
+  // Levels that the groups are too few for go on from the highest that they are enough for, as a Gaussian's would: they nest.
+  double beyond = -1.0;  // of the normal quantile; none yet
+  for (std::size_t i = 0; i < fitted.factors.size(); ++i) {
+    const double quantile = normal_quantile(0.5 + 0.5 * ConformalCalibration::kLevels.at(i));
+    if (std::isfinite(fitted.factors.at(i))) beyond = fitted.factors.at(i) / quantile;
+    info.conformal.at(i) = beyond > 0.0 ? beyond * quantile : -1.0;
+  }
+}
+
+Scores score_with(const Domain& domain, const FieldInfo& info, const Forecast& forecast) {
+  const std::vector<double> sd = total_sds(domain, forecast);
+  Scores scores = score_forecast(forecast.y, forecast.mean, sd);
+  if (!info.is_conformal() || sd.empty()) return scores;
+  for (std::size_t level = 0; level < scores.intervals.size(); ++level) {
+    const double factor = info.conformal.at(level);
+    if (factor < 0.0) continue;
+    double inside = 0.0, width = 0.0;
+    for (std::size_t i = 0; i < sd.size(); ++i) {
+      inside += std::abs(forecast.y[i] - forecast.mean[i]) <= factor * sd[i] ? 1.0 : 0.0;
+      width += 2.0 * factor * sd[i];
+    }
+    const auto count = static_cast<double>(sd.size());
+    scores.intervals[level] = {scores.intervals[level].level, inside / count, width / count};
+  }
+  return scores;
+}
+
+}  // namespace
+
+Forecast forecast(Engine& engine, const FieldModel& model, const Observations& observations, std::span<const std::size_t> rows,
+                  bool noise_by_sigma) {
+  if (noise_by_sigma && observations.sigma.empty()) {
+    throw UsageError("the noise is to be each observation's own, but the observations have no sigma; name it with --sigma");
+  }
+  Forecast out;
+  std::vector<double> lon, lat, time;
+  for (std::size_t first = 0; first < rows.size(); first += kBlock) {
+    lon.clear(), lat.clear(), time.clear();
+    for (std::size_t i = first; i < std::min(first + kBlock, rows.size()); ++i) {
+      lon.push_back(observations.lon_deg[rows[i]]);
+      lat.push_back(observations.lat_deg[rows[i]]);
+      if (model.info.has_time) time.push_back(observations.time_days[rows[i]]);
+      out.y.push_back(observations.value[rows[i]]);
+      out.noise_sd.push_back(noise_by_sigma ? static_cast<double>(observations.sigma[rows[i]]) : model.info.noise_sd);
+    }
+    const FieldPrediction block = predict_field(engine, model, lon, lat, time);
+    out.mean.insert(out.mean.end(), block.mean.begin(), block.mean.end());
+    out.sd_epistemic.insert(out.sd_epistemic.end(), block.sd_epistemic.begin(), block.sd_epistemic.end());
+  }
+  return out;
+}
+
+double estimate_noise(const Forecast& forecast, double spread_scale) {
+  // Golden section over the noise, whose CRPS has one minimum; from nothing to twice the residuals' size.
+  constexpr double kGolden = 0.6180339887498949;
+  double low = 0.0, high = 2.0 * rmse(forecast.y, forecast.mean);
+  double a = high - kGolden * (high - low), b = low + kGolden * (high - low);
+  double at_a = crps_with(forecast, spread_scale, a), at_b = crps_with(forecast, spread_scale, b);
+  for (int step = 0; step < 30; ++step) {
+    if (at_a < at_b) {
+      high = b, b = a, at_b = at_a;
+      a = high - kGolden * (high - low), at_a = crps_with(forecast, spread_scale, a);
+    } else {
+      low = a, a = b, at_a = at_b;
+      b = low + kGolden * (high - low), at_b = crps_with(forecast, spread_scale, b);
+    }
+  }
+  return 0.5 * (low + high);
+}
+
+Scores score(const FieldModel& model, const Forecast& forecast) { return score_with(model.domain, model.info, forecast); }
+
+Judgement judge(const FitPlan& plan, const Observations& observations, const std::vector<std::size_t>& judged,
+                const Forecaster& forecaster, FieldInfo& info, NoiseKnown known) {
+  UncertaintySettings steps = plan.settings.uncertainty;
+  const bool held_out = !judged.empty();
+  if (known == NoiseKnown::by_process && !steps.noise_sd && steps.noise == NoiseSource::estimate) steps.noise_sd = info.noise_sd;
+  const bool own_noise = known == NoiseKnown::by_forecast;
+  if (!held_out) steps.calibrate = CalibrationMethod::none;  // residuals of what was trained on say nothing of the spread
+  const bool sigmas =
+      steps.noise == NoiseSource::sigma || (own_noise && steps.calibrate == CalibrationMethod::none && !steps.noise_sd);
+  const Split parts = held_out ? halves(plan, observations, judged) : Split{some_training_rows(plan.split), {}};
+  Forecast calibration = forecaster(parts.training);
+  calibrate_spread(plan, steps, sigmas, observations, parts.training, info, calibration);
+  if (steps.calibrate == CalibrationMethod::conformal && !calibration.sd_epistemic.empty())
+    calibrate_intervals(plan, observations, parts.training, info, calibration);
+  if (!held_out) return {};
+  const bool both = parts.training == parts.held_out;
+  return {.calibrated_on = both ? 0 : parts.training.size(),
+          .scores_calibrated = both,
+          .held_out = score_with(plan.domain, info, forecaster(parts.held_out))};
+}
+
+void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result, const OutOfFold* out) {
+  const bool sigmas = plan.settings.uncertainty.noise == NoiseSource::sigma;
+  FieldModel& model = result.model;
+  const NoiseKnown known = model.process ? NoiseKnown::by_process : NoiseKnown::no;
+  if (model.process) model.info.noise_sd = sd_from_engine(plan.domain, std::sqrt(model.process->observation_variance()));
+  const auto forecaster = [&](std::span<const std::size_t> rows) {
+    if (!plan.out_of_fold) return forecast(engine, model, reading.observations, rows, sigmas);
+    return forecast_of(*out, model.process_weight, plan.domain, reading.observations, rows, model.info.noise_sd,
+                       model.info.spread_scale, sigmas);
+  };
+  const std::vector<std::size_t>& judged = plan.out_of_fold ? out->rows : plan.split.held_out;
+  const Judgement judgement = judge(plan, reading.observations, judged, forecaster, model.info, known);
+  if (!judgement.held_out) return;
+  result.calibrated_on = judgement.calibrated_on;
+  result.scores_calibrated = judgement.scores_calibrated;
+  result.held_out = judgement.held_out;
+  result.model.scores = to_json(*result.held_out);
+}
+
+}  // namespace drift

@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "drift/calendar.h"
+#include "drift/error.h"
+#include "drift/fit.h"
+#include "fitting/judge.h"
+
+namespace drift {
+namespace {
+
+std::string region_name(double lon_deg, double lat_deg) {
+  constexpr double kSide = 30.0;
+  const double west = kSide * std::floor((lon_deg - 360.0 * std::floor((lon_deg + 180.0) / 360.0)) / kSide);
+  const double south = std::min(kSide * std::floor(lat_deg / kSide), 90.0 - kSide);
+  const auto name = [](double at, char positive, char negative) {
+    return fmt::format("{:g}{}", std::abs(at), at < 0.0 ? negative : positive);
+  };
+  return fmt::format("{} to {}, {} to {}", name(south, 'N', 'S'), name(south + kSide, 'N', 'S'), name(west, 'E', 'W'),
+                     name(west + kSide, 'E', 'W'));
+}
+
+// The group's name, one an observation; empty where there are no groups.
+std::vector<std::string> group_names(const FieldModel& model, const Observations& o, ScoreGroups groups) {
+  std::vector<std::string> names;
+  if (groups == ScoreGroups::platform && o.platform.empty()) return names;
+  if (groups == ScoreGroups::day && (o.time_days.empty() || !model.info.calendar_time)) {
+    throw UsageError("scores by day need observations with dates, and a model that knows them");
+  }
+  if (groups == ScoreGroups::region && model.domain.kind == DomainKind::xy)
+    throw UsageError("scores by region need longitudes and latitudes");
+  for (std::size_t i = 0; groups != ScoreGroups::none && i < o.size(); ++i) {
+    if (groups == ScoreGroups::platform) names.push_back(o.platform_names[o.platform[i]]);
+    if (groups == ScoreGroups::day) names.push_back(iso_time(std::floor(o.time_days[i])));
+    if (groups == ScoreGroups::region) names.push_back(region_name(o.lon_deg[i], o.lat_deg[i]));
+  }
+  return names;
+}
+
+Forecast part(const Forecast& all, const std::vector<std::size_t>& rows) {
+  Forecast some;
+  for (const std::size_t row : rows) {
+    some.y.push_back(all.y[row]);
+    some.mean.push_back(all.mean[row]);
+    some.noise_sd.push_back(all.noise_sd[row]);
+    if (!all.sd_epistemic.empty()) some.sd_epistemic.push_back(all.sd_epistemic[row]);
+  }
+  return some;
+}
+
+}  // namespace
+
+ModelScores score_model(Engine& engine, const FieldModel& model, const Observations& observations, ScoreGroups groups) {
+  if (observations.size() == 0) throw Error("there are no observations to score");
+  if (model.info.has_time && observations.time_days.empty()) {
+    throw UsageError("the model varies in time but the observations have none; name their time with --time");
+  }
+  const bool sigmas = run_settings_from_toml(model.settings, "the model's settings").uncertainty.noise == NoiseSource::sigma &&
+                      !observations.sigma.empty();
+  std::vector<std::size_t> rows(observations.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const Forecast all = forecast(engine, model, observations, rows, sigmas);
+  ModelScores scores;
+  scores.all = score(model, all);
+  std::map<std::string, std::vector<std::size_t>> rows_of;
+  const std::vector<std::string> names = group_names(model, observations, groups);
+  for (std::size_t i = 0; i < names.size(); ++i) rows_of[names[i]].push_back(i);
+  for (const auto& [name, members] : rows_of) scores.groups.emplace_back(name, score(model, part(all, members)));
+  return scores;
+}
+
+}  // namespace drift

@@ -1,0 +1,202 @@
+#include "drift/tune_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "drift/error.h"
+#include "searching/tune_trials.h"
+#include "settings/run_identity.h"
+
+namespace drift {
+namespace {
+
+constexpr std::array<double, 6> kAlphas = {0.0, 0.01, 0.03, 0.1, 0.3, 0.9};
+constexpr std::size_t kRoundOnGpu = 5;  // trials; what that loses against one at a time: docs/verbs/tune.md
+
+// A setting as it is: tried first, so that a search never ends worse than no search.
+double present(const FitPlan& plan, SearchedSetting setting) {
+  switch (setting) {
+    case SearchedSetting::lengthscale:
+      return lengthscale_from_engine(plan.domain, plan.spec.spatial.lengthscales[0]);
+    case SearchedSetting::time_lengthscale_days:
+      return time_lengthscale_from_engine(plan.domain, plan.spec.temporal.lengthscales[0]);
+    case SearchedSetting::amplitude:
+      return plan.spec.spatial.amplitude;
+    case SearchedSetting::noise_sd:
+      return plan.recipe.noise_sd * plan.domain.value.sd;
+    case SearchedSetting::layers:
+      return plan.spec.spatial.layers;
+    case SearchedSetting::features:
+      return plan.spec.features;
+    default:
+      return plan.recipe.muon_rate;
+  }
+}
+
+Point present(const FitPlan& plan, const SearchSpace& space) {
+  Point point;
+  for (const Setting& setting : space) {
+    const double value = present(plan, enum_named<SearchedSetting>("tune:", setting.name));
+    point.push_back(std::clamp(value, setting.low, setting.high));
+  }
+  return point;
+}
+
+struct SearchRange {
+  SettingKind kind;
+  double low, high;
+};
+
+SearchRange range_of(SearchedSetting setting, const Domain& domain, std::size_t observations) {
+  const bool sphere = domain.kind == DomainKind::sphere;
+  // No shorter than the mean distance between observations if they lay evenly (area: that of two standard deviations either way,
+  // or the whole sphere), no longer than the domain.
+  const double area = sphere ? 4.0 * std::numbers::pi : 16.0;
+  const double spacing = std::sqrt(area / static_cast<double>(observations));
+  const double shortest = std::max(sphere ? 0.01 : 0.02, std::min(spacing, 0.2)), longest = sphere ? 1.0 : 2.0;
+  const double sd = domain.value.sd;
+  switch (setting) {
+    case SearchedSetting::lengthscale:
+      return {SettingKind::log_real, lengthscale_from_engine(domain, shortest), lengthscale_from_engine(domain, longest)};
+    case SearchedSetting::time_lengthscale_days:
+      return {SettingKind::log_real, time_lengthscale_from_engine(domain, 0.1), time_lengthscale_from_engine(domain, 10.0)};
+    case SearchedSetting::amplitude:
+      return {SettingKind::log_real, 0.3, 3.0};
+    case SearchedSetting::noise_sd:
+      return {SettingKind::log_real, 1e-3 * sd, 0.5 * sd};
+    case SearchedSetting::layers:
+      return {SettingKind::whole, 1.0, 6.0};
+    case SearchedSetting::features:
+      return {SettingKind::log_whole, 128.0, 2048.0};
+    default:
+      return {SettingKind::log_real, 5e-4, 2e-2};  // bottleneck_rate
+  }
+}
+
+}  // namespace
+
+SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std::vector<SearchedSetting>& wanted) {
+  const bool time = plan.spec.temporal.layers > 0;
+  std::vector<SearchedSetting> settings = wanted;
+  if (wanted.empty()) settings = {SearchedSetting::lengthscale, SearchedSetting::amplitude};
+  if (wanted.empty() && time) settings.push_back(SearchedSetting::time_lengthscale_days);
+  SearchSpace space;
+  for (const SearchedSetting setting : settings) {
+    if (setting == SearchedSetting::time_lengthscale_days && !time)
+      throw UsageError("tune: the field does not vary in time, so it has no time_lengthscale_days");
+    const SearchRange range = range_of(setting, plan.domain, reading.observations.size());
+    space.push_back({std::string(word_of(setting)), range.kind, range.low, range.high, {}});
+  }
+  return space;
+}
+
+std::optional<TrialParts> trial_parts(const Trial& trial) {
+  const nlohmann::json json = nlohmann::json::parse(trial.message, nullptr, false);
+  if (trial.state != TrialState::done || !json.is_object() || !json.contains("score")) return std::nullopt;
+  return TrialParts{json.value("score", 0.0), json.value("roughness", 0.0), json.value("check", 0.0)};
+}
+
+namespace {
+
+std::optional<std::size_t> best_for(const Study& study, double alpha) {
+  std::optional<std::size_t> best;
+  double least = INFINITY;
+  for (std::size_t i = 0; i < study.trials.size(); ++i) {
+    const auto parts = trial_parts(study.trials[i]);
+    if (!parts || study.trials[i].budget_share < 1.0) continue;
+    const double value = (1.0 - alpha) * parts->score + alpha * parts->roughness;
+    if (value < least) least = value, best = i;
+  }
+  return best;
+}
+
+}  // namespace
+
+double choose_alpha(const Study& study) {
+  double chosen = 0.0, least = INFINITY;
+  for (const double alpha : kAlphas) {
+    const auto best = best_for(study, alpha);
+    if (!best) continue;
+    const double check = trial_parts(study.trials[*best])->check;
+    if (check < least) least = check, chosen = alpha;
+  }
+  return chosen;
+}
+
+namespace {
+
+// How many trials side by side, where that is left open: as the study that is there has it, so that it can be gone on with on
+// another machine; otherwise a GPU trains a round of trials together.
+void settle_rounds(const TuneSettings& wanted, const std::filesystem::path& path, bool on_gpu, SearchPlan& search) {
+  search.parallel = wanted.parallel.value_or(on_gpu ? kRoundOnGpu : 1);
+  search.rounds = on_gpu && search.parallel > 1;
+  if (path.empty() || !std::filesystem::exists(path)) return;
+  const SearchPlan saved = load_study(path).plan;
+  if (!wanted.parallel) search.parallel = saved.parallel;
+  if (search.parallel == saved.parallel) search.rounds = saved.rounds;
+}
+
+// Of all that trials depend on, besides the search's own plan.
+std::string search_fingerprint(const FitPlan& plan, const Reading& reading) {
+  Fingerprint print;
+  print.add(to_json(plan.spec));
+  print.add(to_json(plan.recipe));
+  print.add(to_json(plan.domain));
+  add_settings(print, plan.settings, on_search);
+  add_observations(print, reading.observations);
+  print.add(std::span<const std::size_t>(plan.split.training));
+  return print.text();
+}
+
+}  // namespace
+
+TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::filesystem::path& path, const TuneControl& control) {
+  check(plan.settings);
+  const TuneSettings& wanted = plan.settings.tune;
+  if (wanted.objective == TuneObjective::elbo && plan.settings.uncertainty.method != UncertaintyMethod::variational) {
+    throw UsageError(
+        "tune: the objective elbo is for variational networks; add --uncertainty variational, or choose another objective");
+  }
+  // A GPU takes its time to wake up.
+  auto waking = std::async(std::launch::async, [&] { return make_engine(plan.settings); });
+  const Trials trials(plan, reading);
+  const std::unique_ptr<Engine> engine = waking.get();
+  const bool on_gpu = engine->name() == "cuda";
+  SearchPlan search;
+  search.seed = plan.settings.seed;
+  search.fingerprint = search_fingerprint(plan, reading);
+  settle_rounds(wanted, path, on_gpu, search);
+  search.first = {present(plan, trials.space())};
+  if (wanted.halving) search.shares = {1.0 / 9.0, 1.0 / 3.0, 1.0};
+  SearchOptions options;
+  options.trials = static_cast<double>(wanted.trials);
+  options.progress = control.progress;
+  options.stop = control.stop;
+  const auto file = path.empty() ? std::nullopt : std::optional(path);
+  TuneResult result;
+  if (on_gpu) {
+    DrawsAhead ahead(search.seed, wanted.trials);
+    const RoundObjective round = [&](std::span<const Proposal> proposals) {
+      return trials.run(*engine, proposals, control.stop, &ahead);
+    };
+    result.study = optimise(trials.space(), round, search, options, file);
+  } else {
+    const Objective one = [&](const Point& point, double share, std::uint64_t seed) {
+      return trials.run_alone({.number = 0, .point = point, .budget_share = share, .seed = seed}, search.parallel, control.stop);
+    };
+    result.study = optimise(trials.space(), one, search, options, file);
+  }
+  result.alpha = wanted.alpha.value_or(choose_alpha(result.study));
+  result.best = best_for(result.study, result.alpha);
+  result.settings = plan.settings;
+  if (result.best) apply_point(trials.space(), result.study.trials[*result.best].point, result.settings);
+  return result;
+}
+
+}  // namespace drift

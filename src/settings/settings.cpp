@@ -1,0 +1,174 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cmath>
+#include <sstream>
+#include <type_traits>
+
+#include "drift/calendar.h"
+#include "drift/error.h"
+#include "drift/run_settings.h"
+#include "settings/setting_list.h"
+
+namespace drift {
+namespace {
+
+std::optional<double> as_number(std::string_view text) {
+  double number = 0.0;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool good = error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
+  return good ? std::optional(number) : std::nullopt;
+}
+
+// Numbers with a separator between them, exactly `count`.
+std::optional<std::vector<double>> as_numbers(const std::string& text, char separator, std::size_t count) {
+  std::vector<double> numbers;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) {
+    const auto number = as_number(part);
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers.size() == count ? std::optional(numbers) : std::nullopt;
+}
+
+// Text of a flag into a field of any type a setting may have.
+class FlagText {
+ public:
+  FlagText(std::string flag, const std::vector<std::string>& texts, const SettingRule& rule)
+      : flag_(std::move(flag)), texts_(texts), rule_(rule) {}
+
+  void into(std::string& field) const { field = text(); }
+  void into(std::vector<std::string>& field) const { field = texts_; }
+  template <FieldOfWords Field>
+  void into(Field& field) const {
+    into(field, text());
+  }
+  template <EnumWithWords E>
+  void into(std::vector<E>& field) const {
+    field.clear();
+    for (const std::string& text : texts_) into(field.emplace_back(), text);
+  }
+  void into(bool& field) const { field = true; }
+  void into(std::optional<Range>& field) const {
+    const auto numbers = as_numbers(text(), ':', 2);
+    if (!numbers || (*numbers)[0] > (*numbers)[1]) fail("must be LOW:HIGH, two numbers in ascending order");
+    field = Range{(*numbers)[0], (*numbers)[1]};
+  }
+  void into(std::optional<std::array<double, 4>>& field) const {
+    const auto numbers = as_numbers(text(), ',', 4);
+    if (!numbers) fail("must be four numbers, LON0,LAT0,LON1,LAT1");
+    field = {(*numbers)[0], (*numbers)[1], (*numbers)[2], (*numbers)[3]};
+  }
+  template <class Number>
+  requires std::is_arithmetic_v<Number>
+  void into(Number& field) const {
+    const auto number = as_number(text());
+    if (!number) fail("must be a number");
+    if (const std::string why = misfit(rule_, *number, std::is_integral_v<Number>); !why.empty()) fail(why);
+    field = static_cast<Number>(*number);
+  }
+  template <class Number>
+  requires std::is_arithmetic_v<Number>
+  void into(std::optional<Number>& field) const { into(field.emplace()); }
+
+ private:
+  template <FieldOfWords Field>
+  void into(Field& field, const std::string& word) const {
+    if (!set_from_word(field, word)) refuse_word(flag_, word, Words<Field>::all());
+  }
+  const std::string& text() const { return texts_.back(); }
+  [[noreturn]] void fail(const std::string& why) const { throw UsageError(fmt::format("{} {}: {}", flag_, text(), why)); }
+
+  std::string flag_;
+  const std::vector<std::string>& texts_;
+  const SettingRule& rule_;
+};
+
+template <class Field>
+constexpr bool kIsList = false;
+template <class Entry>
+constexpr bool kIsList<std::vector<Entry>> = true;
+
+template <class Field>
+std::string help_text(const SettingRule& rule) {
+  const std::vector<std::string_view> words = Words<Field>::all();
+  return words.empty() ? rule.help : fmt::format("{}: one of {}", rule.help, fmt::join(words, ", "));
+}
+
+template <class Field>
+std::string fallback_text(const Field& field) {
+  if constexpr (std::is_arithmetic_v<Field> && !std::is_same_v<Field, bool>) {
+    return fmt::format("{:g}", static_cast<double>(field));
+  } else if constexpr (std::is_same_v<Field, std::string>) {
+    return field;
+  } else if constexpr (EnumWithWords<Field>) {
+    return std::string(word_of(field));
+  } else if constexpr (FieldOfWords<Field>) {
+    return std::string(field ? word_of(*field) : kAuto);
+  } else {
+    return "";
+  }
+}
+
+}  // namespace
+
+double time_setting(const char* table, const char* key, const std::string& text) {
+  double days = 0.0;
+  if (parse_iso_time(text, days)) return days;
+  if (const auto number = as_number(text)) return *number;
+  throw UsageError(
+      fmt::format("[{}] {} is \"{}\"; it must be a time such as 2020-03-01 or 2020-03-01T06:00, or a number", table, key, text));
+}
+
+const std::vector<SettingInfo>& setting_infos() {
+  static const std::vector<SettingInfo> infos = [] {
+    std::vector<SettingInfo> list;
+    const RunSettings defaults;
+    visit_settings(defaults, [&](const char* table, const char* key, const auto& field, const SettingRule& rule) {
+      using Field = std::remove_cvref_t<decltype(field)>;
+      list.push_back(
+          {table, key, rule.flag, help_text<Field>(rule), fallback_text(field), std::is_same_v<Field, bool>, kIsList<Field>});
+    });
+    return list;
+  }();
+  return infos;
+}
+
+void set_from_flag(RunSettings& settings, const std::string& flag, const std::vector<std::string>& texts,
+                   const std::string& table) {
+  bool found = false;
+  visit_settings(settings, [&](const char* its_table, const char*, auto& field, const SettingRule& rule) {
+    if (flag != rule.flag || flag.empty() || found || (!table.empty() && table != its_table)) return;
+    found = true;
+    FlagText(flag, texts, rule).into(field);
+  });
+  if (!found) throw UsageError(fmt::format("there is no setting with the flag {}", flag));
+}
+
+ReadOptions read_options(const RunSettings& settings) {
+  check(settings);
+  const DataSettings& data = settings.data;
+  ReadOptions options;
+  options.roles = data.roles;
+  options.preset = data.preset;
+  options.where = data.where;
+  options.valid = data.valid;
+  options.box = data.box;
+  options.track_gap_s = data.track_gap_s;
+  options.any_order = data.any_order;
+  options.threads = settings.threads;
+  if (!data.from.empty() || !data.to.empty()) {
+    constexpr double kEver = std::numeric_limits<double>::infinity();
+    options.time = Range{data.from.empty() ? -kEver : time_setting("data", "from", data.from),
+                         data.to.empty() ? kEver : time_setting("data", "to", data.to)};
+    if (options.time->low > options.time->high) {
+      throw UsageError(fmt::format("[data] from {} is later than to {}", data.from, data.to));
+    }
+  }
+  return options;
+}
+
+}  // namespace drift
