@@ -4,8 +4,8 @@
 # The bench alone looks for cuBLAS, when it runs, to measure the card's own product (card_product.cpp).
 include(DriftCudaChecks)
 option(DRIFT_CUDA "Build the GPU engine where nvcc is found" ON)
-set(DRIFT_CUDA_ARCHITECTURES "80;89;90a;90-virtual" CACHE STRING
-    "What the GPU engine is compiled for: real architectures (90 means 90a), and virtual ones for GPUs to come")
+set(DRIFT_CUDA_ARCHITECTURES "auto" CACHE STRING
+    "What the GPU engine is compiled for: auto (this machine's cards; all if it has none), all, or real architectures (90 means 90a) and virtual ones for GPUs to come")
 
 add_custom_target(bundle_programs)  # what `make bundle` packs
 add_dependencies(bundle_programs drift_command)
@@ -40,7 +40,14 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know that 
 endif()
 find_package(CUDAToolkit REQUIRED)
 set(cuda_options "")
-drift_cuda_architectures("${DRIFT_CUDA_ARCHITECTURES}" cuda_architectures)
+if(DRIFT_CUDA_ARCHITECTURES STREQUAL "auto")
+  find_program(NVIDIA_SMI nvidia-smi)
+  drift_native_cuda_architectures("${NVIDIA_SMI}" cuda_architectures)
+elseif(DRIFT_CUDA_ARCHITECTURES STREQUAL "all")
+  set(cuda_architectures ${drift_all_cuda_architectures})
+else()
+  drift_cuda_architectures("${DRIFT_CUDA_ARCHITECTURES}" cuda_architectures)
+endif()
 foreach(architecture IN LISTS cuda_architectures)
   if(architecture MATCHES "^(.*)-virtual$")
     list(APPEND cuda_options "SHELL:-gencode arch=compute_${CMAKE_MATCH_1},code=compute_${CMAKE_MATCH_1}")

@@ -1,8 +1,9 @@
 #pragma once
 
 #include "drift/enum_words.h"
+#include "drift/export.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 enum class Backend { automatic, cpu, cuda };
 constexpr auto enum_words(Backend) {

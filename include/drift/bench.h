@@ -7,9 +7,10 @@
 #include <string>
 
 #include "drift/engine.h"
+#include "drift/export.h"
 #include "drift/network_spec.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // What `drift bench` measures against.
 

@@ -3,7 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // Times of the calendar are days since 1950-01-01T00:00 UTC, every day 86,400 s long, in the proleptic Gregorian calendar.
 

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <span>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // Error bars made to hold, from validation observations that training did not see. All vectors are [n], in the values' units.
 

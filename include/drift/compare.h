@@ -12,12 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "drift/export.h"
 #include "drift/fit.h"
 #include "drift/grid.h"
 #include "drift/interpolator.h"
 #include "drift/truth.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // Methods beside each other: one split of one data set, every method fitted and scored on it by the same code, with several
 // seeds.

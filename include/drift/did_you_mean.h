@@ -4,7 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // What to put behind "there is no X 'name'": "; did you mean 'Y'?" where a known name is near, by few insertions, deletions,
 // replacements and swaps of neighbouring letters or because one is a part of the other; otherwise "; known are A, B, C". Empty

@@ -7,12 +7,13 @@
 #include <string>
 
 #include "drift/enum_words.h"
+#include "drift/export.h"
 #include "drift/matrix_view.h"
 #include "drift/network_spec.h"
 #include "drift/observations.h"
 #include "drift/position.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // Where kilometres, degrees and days meet the engine's standardised float32 rows. Everything here is plain data in double
 // precision, works on any number of points in constant extra memory, and may be called from several threads at once.

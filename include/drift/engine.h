@@ -11,10 +11,11 @@
 
 #include "drift/backend.h"
 #include "drift/ensemble.h"
+#include "drift/export.h"
 #include "drift/matrix_view.h"
 #include "drift/recipe.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // Observations as the engine sees them: float32, standardised, rows and columns only.
 struct TrainingSet {

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "drift/export.h"
 #include "drift/network_spec.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // One network: its fixed random features and its trained parameters, each in one flat array laid out by the network's plan
 // (src/network/plan.h). Both are drawn from (seed, index) alone.

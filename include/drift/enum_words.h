@@ -7,7 +7,9 @@
 #include <type_traits>
 #include <vector>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // Enums that people write: in run files, as flags, in saved JSON. Such an enum E has its words beside its definition,
 //   constexpr auto enum_words(E) { return std::to_array<EnumWord<E>>({{"plane", E::plane}, ...}); }

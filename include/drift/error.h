@@ -2,7 +2,9 @@
 
 #include <stdexcept>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // Something went wrong that a user can act on. The message says what, where (file, line, key, member, step) and what to do.
 class Error : public std::runtime_error {

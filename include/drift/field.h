@@ -3,9 +3,10 @@
 #include <filesystem>
 #include <string>
 
+#include "drift/export.h"
 #include "drift/grid.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // The grid of a NetCDF file whose gridded variables share one, on evenly spaced longitudes and latitudes or x and y: the same
 // points, in ascending order whatever the file's. Throws Error when the file cannot be read, UsageError when it has no such grid.

@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "drift/export.h"
 #include "drift/grid.h"
 #include "drift/variable_info.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // One variable of a map.
 struct FieldLayer {

@@ -12,11 +12,12 @@
 #include "drift/domain.h"
 #include "drift/engine.h"
 #include "drift/ensemble.h"
+#include "drift/export.h"
 #include "drift/observations.h"
 #include "drift/uncertainty.h"
 #include "drift/variable_info.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // What a model says of its field and of the observations it was trained on.
 struct FieldInfo {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "drift/engine.h"
+#include "drift/export.h"
 #include "drift/field_model.h"
 #include "drift/folds.h"
 #include "drift/read_observations.h"
@@ -18,7 +19,7 @@
 #include "drift/score.h"
 #include "drift/split.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // From observations to a trained model. Two steps, so that what was chosen can be shown before the long one begins.
 

@@ -6,10 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "drift/export.h"
 #include "drift/observations.h"
 #include "drift/split.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 struct FoldOptions {
   SplitMethod method = SplitMethod::track;  // track, platform, block or random; choose_grouping picks one from the data

@@ -4,7 +4,9 @@
 #include <span>
 #include <string>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // Evenly spaced cell centres, ascending.
 struct GridAxis {

@@ -2,7 +2,9 @@
 
 #include <string>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // A whole number as people read it: "1,162,655".
 std::string grouped(double number);

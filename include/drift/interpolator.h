@@ -13,9 +13,10 @@
 
 #include "drift/domain.h"
 #include "drift/engine.h"
+#include "drift/export.h"
 #include "drift/network_spec.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // Every way drift knows of making a field from observations, its own networks and their rivals, behind one interface. Numbers are
 // the engine's: coordinates scaled by a domain, values standardised.

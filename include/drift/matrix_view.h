@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // A row-major matrix that somebody else owns. `stride` is the distance between rows, in elements.
 template <class T>

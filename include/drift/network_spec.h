@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "drift/enum_words.h"
+#include "drift/export.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // What the spatial chain's coordinates are.
 enum class Space {
@@ -121,8 +122,8 @@ struct NetworkSpec {
 // Throws UsageError, naming the field, unless every number is in its range and the chains fit together.
 void check(const NetworkSpec& spec);
 
-// drift's own settings for the given coordinates: separate, well-conditioned lengthscales (docs/notes/defaults.md); with time, the
-// product coupling.
+// drift's own settings for the given coordinates: separate, well-conditioned lengthscales (docs/notes/defaults.md); with time,
+// the product coupling.
 NetworkSpec default_spec(Space space, int space_coordinates, bool time);
 
 // The paper's experiment-1 form: one lengthscale for every spatial layer, hidden ones and skips included, one for time,

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // Point observations, a column each. Columns are equally long; those that the data do not have are empty.
 struct Observations {

@@ -3,7 +3,9 @@
 #include <span>
 #include <vector>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 struct OceanMaskOptions {
   bool lakes_are_land = true;  // inland waters: the Caspian, the Great Lakes; the Black Sea is ocean

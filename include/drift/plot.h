@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "drift/export.h"
 #include "drift/observations.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 enum class PlotPanels {
   automatic,  // both where the map has a standard deviation, else the mean

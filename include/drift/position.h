@@ -2,7 +2,9 @@
 
 #include <array>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // Mean radius of the Earth, (2 a + b) / 3 of the WGS 84 ellipsoid, as the IUGG defines it.
 inline constexpr double kEarthRadiusKm = 6371.0088;

@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "drift/engine.h"
+#include "drift/export.h"
 #include "drift/field_model.h"
 #include "drift/grid.h"
 #include "drift/roles.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // Which points of a map are left empty.
 struct MapMask {

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // Columns of numbers from a table of text (CSV, plain or gzip), by name.
 struct Columns {

@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "drift/export.h"
 #include "drift/observations.h"
 #include "drift/roles.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // Roles that are not given are guessed from the usual names, upper and lower case alike, with or without a unit in brackets:
 //   lon longitude (degrees east, -180 to 360), lat latitude; where neither is there, x easting, y northing on a plane;

@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "drift/export.h"
 #include "drift/observations.h"
 #include "drift/roles.h"
 #include "drift/variable_info.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // Numbers from low to high, both included.
 struct Range {

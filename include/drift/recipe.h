@@ -6,8 +6,9 @@
 #include <string>
 
 #include "drift/enum_words.h"
+#include "drift/export.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 enum class LossKind {
   squared,  // |f - y|^2

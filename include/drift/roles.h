@@ -2,7 +2,9 @@
 
 #include <string>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // As the name in a role: read the files as if they had no such variable.
 inline constexpr const char* kNoRole = "-";

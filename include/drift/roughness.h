@@ -4,10 +4,11 @@
 #include <functional>
 #include <span>
 
+#include "drift/export.h"
 #include "drift/field_model.h"
 #include "drift/position.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // How much a field varies: the integral of |grad f|^2, by the trapezoidal rule.
 

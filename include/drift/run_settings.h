@@ -11,13 +11,14 @@
 #include "drift/backend.h"
 #include "drift/domain.h"
 #include "drift/enum_words.h"
+#include "drift/export.h"
 #include "drift/network_spec.h"
 #include "drift/read_observations.h"
 #include "drift/recipe.h"
 #include "drift/roles.h"
 #include "drift/split.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // What a run file (TOML) holds, table by table, and what flags of the command override. Every setting has a default that works;
 // where it is empty ("auto" in a run file, where it is a word), drift chooses from the data and says what it chose.

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "drift/export.h"
 #include "drift/matrix_view.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // Scores of a Gaussian forecast N(mean, sd^2) of a number y: the lower the better for all but coverage.
 

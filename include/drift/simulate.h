@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "drift/export.h"
 #include "drift/observations.h"
 #include "drift/position.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // The field that simulated instruments look at: fills values[i] at points[i] and time_days[i], NaN where it has no value. Called
 // from several threads.

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "drift/enum_words.h"
+#include "drift/export.h"
 #include "drift/observations.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // Rows of a data set, each in one of the two lists, both ascending.
 struct Split {

@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "drift/export.h"
 #include "drift/read_observations.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // What is in a reading, at a glance.
 struct Summary {

@@ -5,9 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "drift/export.h"
 #include "drift/position.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // A drift of the whole field over the sphere without change of shape: a rotation about the Earth's centre at a constant rate.
 // Only rotations leave a field on the sphere as it is; one speed at all latitudes would shear it more and more. The eastward part

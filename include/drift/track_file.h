@@ -4,10 +4,11 @@
 #include <map>
 #include <string>
 
+#include "drift/export.h"
 #include "drift/observations.h"
 #include "drift/variable_info.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 struct TrackFileOptions {
   bool calendar_time = true;                           // times are days since 1950-01-01, not numbers of the data's own

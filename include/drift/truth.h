@@ -5,12 +5,13 @@
 #include <optional>
 #include <string>
 
+#include "drift/export.h"
 #include "drift/read_observations.h"
 #include "drift/simulate.h"
 #include "drift/synthetic_field.h"
 #include "drift/variable_info.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // A truth, and what is known about it.
 struct NamedTruth {

@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "drift/enum_words.h"
+#include "drift/export.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // A search for the settings that make a function small, where each look at the function is dear: Bayesian optimisation. Nothing
 // here knows what the settings mean. What is proposed next depends on the study alone (its space, plan and recorded trials), so

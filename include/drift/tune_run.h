@@ -6,10 +6,11 @@
 #include <stop_token>
 #include <string>
 
+#include "drift/export.h"
 #include "drift/fit.h"
 #include "drift/tune.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // The search for a run's settings: each trial trains a small ensemble on part of the training observations and scores it on the
 // rest, so that what fit() holds out stays unseen.

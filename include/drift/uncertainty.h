@@ -8,10 +8,11 @@
 
 #include "drift/engine.h"
 #include "drift/ensemble.h"
+#include "drift/export.h"
 #include "drift/matrix_view.h"
 #include "drift/recipe.h"
 
-namespace drift {
+namespace DRIFT_PUBLIC drift {
 
 // What is not known about the field, besides what an ensemble's members disagree on. Prediction is always by an ordinary
 // ensemble: a draw from a posterior is a member like any other, and so a continuous field with gradients.

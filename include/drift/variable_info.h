@@ -2,7 +2,9 @@
 
 #include <string>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // What a variable is, in the words of CF; empty where unknown.
 struct VariableInfo {

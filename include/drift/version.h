@@ -2,7 +2,9 @@
 
 #include <string>
 
-namespace drift {
+#include "drift/export.h"
+
+namespace DRIFT_PUBLIC drift {
 
 // "0.1.0": the library's, written into every model file.
 const char* version();

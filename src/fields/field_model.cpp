@@ -7,8 +7,8 @@
 
 #include "core/json_fields.h"
 #include "drift/error.h"
-#include "fields/process_file.h"
 #include "fields/base64.h"
+#include "fields/process_file.h"
 
 namespace drift {
 namespace {

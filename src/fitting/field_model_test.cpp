@@ -9,9 +9,9 @@
 #include "drift/error.h"
 #include "drift/fit.h"
 #include "drift/predict.h"
+#include "fields/base64.h"
 #include "fitting/fitting_testing.h"
 #include "netcdf/netcdf_reader.h"
-#include "fields/base64.h"
 
 namespace drift {
 namespace {

@@ -30,6 +30,22 @@ expect_equal("90-real" "${found}" "90a;100-virtual")
 drift_cuda_architectures("80;90-virtual" found)
 expect_equal("PTX" "${found}" "80;90-virtual")
 
+# The cards of this machine are compiled for; without any, or with one of another kind, all.
+function(expect_native cards wanted)
+  file(WRITE ${work}/nvidia-smi "#!/bin/sh\nprintf '${cards}\\n'\n")
+  file(CHMOD ${work}/nvidia-smi PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  drift_native_cuda_architectures(${work}/nvidia-smi found)
+  expect_equal("cards ${cards}" "${found}" "${wanted}")
+endfunction()
+expect_native("9.0" "90a")
+expect_native("8.6" "80")
+expect_native("8.9\\n8.9\\n9.0" "89;90a")
+expect_native("12.0" "${drift_all_cuda_architectures}")
+expect_native("9.0\\n12.0" "${drift_all_cuda_architectures}")
+expect_native("No devices were found" "${drift_all_cuda_architectures}")
+drift_native_cuda_architectures(${work}/no-such-program found)
+expect_equal("no nvidia-smi" "${found}" "${drift_all_cuda_architectures}")
+
 # The whole configuration falls back and says so.
 if(DEFINED generator)
   file(WRITE ${work}/nvcc "#!/bin/sh\necho 'Cuda compilation tools, release 11.8, V11.8.89'\n")

@@ -55,7 +55,48 @@ file(WRITE ${work}/wrong_version/CMakeLists.txt
 run(output EXPECT_FAILURE ${CMAKE_COMMAND} -S ${work}/wrong_version -B ${work}/wrong_version/build -DCMAKE_PREFIX_PATH=${prefix})
 expect_match("${output}" "version: ${drift_version}")
 
+# pkg-config finds the moved tree too, and what it says is enough to build the same program.
+find_program(pkg_config pkg-config)
+if(pkg_config)
+  set(ENV{PKG_CONFIG_PATH} ${prefix}/${libdir}/pkgconfig)
+  run(output ${pkg_config} --modversion drift)
+  expect_match("${output}" "^${drift_version}\n")
+  run(flags_and_libraries ${pkg_config} --cflags --libs drift)
+  separate_arguments(flags_and_libraries UNIX_COMMAND "${flags_and_libraries}")
+  separate_arguments(consumer_flags UNIX_COMMAND "${flags}")
+  run(output ${compiler} -std=c++20 -O2 ${consumer_flags} ${consumer}/main.cpp -o ${work}/wave ${flags_and_libraries})
+  run(output ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${prefix}/${libdir} ${work}/wave)
+  expect_match("${output}" "^among the observations")
+endif()
+
+# The soname changes with each minor version.
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" so_version ${drift_version})
+if(NOT EXISTS ${prefix}/${libdir}/libdrift.so.${so_version})
+  message(FATAL_ERROR "libdrift.so.${so_version} is not installed")
+endif()
+
 if(has_command)
+  # Bash's completion, and a manual page for the command and each of its verbs that man renders without complaint.
+  if(NOT EXISTS ${prefix}/share/bash-completion/completions/drift)
+    message(FATAL_ERROR "bash's completion is not installed")
+  endif()
+  if(help2man)
+    file(GLOB verbs RELATIVE ${root}/docs/verbs ${root}/docs/verbs/*.md)
+    list(TRANSFORM verbs REPLACE "^(.*)\\.md$" "-\\1")
+    find_program(man man)
+    foreach(verb IN ITEMS "" LISTS verbs)
+      set(page ${prefix}/share/man/man1/drift${verb}.1)
+      file(READ ${page} text)
+      expect_match("${text}" "\n.SH NAME\ndrift[^\n]* .- [A-Z]")
+      if(man)
+        run(output ${CMAKE_COMMAND} -E env MANROFFSEQ= LC_ALL=C.UTF-8 MANWIDTH=80 ${man} --warnings -l ${page})
+        if(output MATCHES "warning:")
+          message(FATAL_ERROR "man complains of ${page}:\n${output}")
+        endif()
+      endif()
+    endforeach()
+  endif()
+
   # The moved command runs, and with the library moved beside it, not the one in the build folder.
   run(output ${prefix}/bin/drift --version)
   expect_match("${output}" "${drift_version}")

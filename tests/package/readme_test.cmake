@@ -1,5 +1,15 @@
-# The C++ and CMake that README.md shows are, to the letter, the project that the installation test builds and runs.
+# README.md's first commands work on a bare system, and the C++ and CMake that it shows are, to the letter, the project that the
+# installation test builds and runs.
 file(READ ${root}/README.md readme)
+if(NOT readme MATCHES "^[^`]*(`[^`]+`[^`]*)*\n```\ntools/install-packages ")
+  message(FATAL_ERROR "README.md: the first command must be tools/install-packages, as a bare system has no make.")
+endif()
+execute_process(COMMAND ${root}/tools/install-packages --list OUTPUT_VARIABLE packages COMMAND_ERROR_IS_FATAL ANY)
+foreach(needed IN ITEMS make g\\+\\+ cmake ninja-build)
+  if(NOT packages MATCHES "(^|\n)${needed} ")
+    message(FATAL_ERROR "tools/install-packages does not install ${needed}")
+  endif()
+endforeach()
 foreach(pair IN ITEMS "cpp main.cpp" "cmake CMakeLists.txt")
   separate_arguments(pair)
   list(GET pair 0 language)

@@ -1,0 +1,13 @@
+# drift/drift.h includes every public header, and each of them exports what it declares. -D include=...
+file(GLOB headers RELATIVE ${include} ${include}/drift/*.h)
+file(READ ${include}/drift/drift.h umbrella)
+foreach(header IN LISTS headers)
+  file(READ ${include}/${header} text)
+  string(FIND "${umbrella}" "#include \"${header}\"\n" position)
+  if(position EQUAL -1 AND NOT header STREQUAL "drift/drift.h")
+    message(SEND_ERROR "drift/drift.h does not include ${header}")
+  endif()
+  if(text MATCHES "\nnamespace drift ")
+    message(SEND_ERROR "${header}: its namespace must be opened with 'namespace DRIFT_PUBLIC drift {', or the library exports nothing of it")
+  endif()
+endforeach()
