@@ -1,5 +1,10 @@
 #include "small_run.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <fstream>
 #include <stdexcept>
@@ -7,6 +12,7 @@
 #include "drift/calendar.h"
 #include "drift/simulate.h"
 #include "drift/track_file.h"
+#include "drift/version.h"
 
 namespace {
 
@@ -43,18 +49,51 @@ void must(const FinishedRun& run) {
   if (run.status != 0) throw std::runtime_error("a first step failed: " + run.err);
 }
 
+void make_run(const std::filesystem::path& folder) {
+  make_tracks(folder / "tracks.nc");
+  std::ofstream(folder / "points.csv") << "name,lon,lat,time\nA,-30,40,2020-03-03\nB,-31.5,41,2020-03-03T12:00:00Z\n"
+                                          "\"C, with a comma\",-20,30,2020-03-04\nD,,30,2020-03-04\nE,-45,55,2020-03-05\n";
+  must(run_shell(folder, std::string("drift fit tracks.nc --value ssh --out model.safetensors --quiet ") + kSmallNetworks));
+  must(run_shell(folder, "drift predict model.safetensors --out map.nc --quiet"));
+}
+
+// The library, the command and this program, of which the run is made: another build, another run.
+std::string builds() {
+  const auto age = [](const char* path) { return std::filesystem::last_write_time(path).time_since_epoch().count(); };
+  return fmt::format("{} {} {}", drift::build_id(), age(DRIFT_COMMAND), age("/proc/self/exe"));
+}
+
+// One process at a time looks at the kept run or makes it; the others wait.
+class Turn {
+ public:
+  explicit Turn(const std::filesystem::path& path) : file_(open(path.c_str(), O_CREAT | O_RDWR, 0666)) {
+    if (file_ < 0 || flock(file_, LOCK_EX) != 0) throw std::runtime_error("no lock at " + path.string());
+  }
+  ~Turn() { close(file_); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  int file_;
+};
+
 }  // namespace
 
+// Every test is a process of its own, so the run is kept beside the tests' program and made once per build. Each process gets a
+// copy.
 const std::filesystem::path& small_run() {
   static const TemporaryFolder folder;
   static const bool made = [] {
-    make_tracks(folder.path() / "tracks.nc");
-    std::ofstream(folder.path() / "points.csv")
-        << "name,lon,lat,time\nA,-30,40,2020-03-03\nB,-31.5,41,2020-03-03T12:00:00Z\n"
-           "\"C, with a comma\",-20,30,2020-03-04\nD,,30,2020-03-04\nE,-45,55,2020-03-05\n";
-    must(run_shell(folder.path(),
-                   std::string("drift fit tracks.nc --value ssh --out model.safetensors --quiet ") + kSmallNetworks));
-    must(run_shell(folder.path(), "drift predict model.safetensors --out map.nc --quiet"));
+    const std::filesystem::path kept = DRIFT_SMALL_RUN;
+    const Turn turn(kept.string() + ".lock");
+    if (read_file(kept / "builds") != builds()) {
+      std::filesystem::remove_all(kept);
+      std::filesystem::create_directories(kept);
+      make_run(kept);
+      std::ofstream(kept / "builds") << builds();  // last: a run that was not finished is made again
+    }
+    std::filesystem::copy(kept, folder.path(), std::filesystem::copy_options::recursive);
+    std::filesystem::remove(folder.path() / "builds");
     return true;
   }();
   (void)made;

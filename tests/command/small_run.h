@@ -5,7 +5,7 @@
 
 #include "run_command.h"
 
-// A folder in which the first steps are done, made once and shared by all tests that only look at it:
+// A folder in which the first steps are done, made once per build:
 //   tracks.nc             some 4,000 observations of a made-up field of sea surface height over the North Atlantic
 //   model.safetensors     small networks trained on them
 //   map.nc                a map of theirs
