@@ -1,22 +1,24 @@
 #pragma once
 
-// All of drift. Each of these headers also stands alone, and a program that uses one part compiles faster with that part's.
+// All of drift.
 
 #include "drift/backend.h"
 #include "drift/bench.h"
 #include "drift/calendar.h"
 #include "drift/calibration.h"
 #include "drift/compare.h"
+#include "drift/control.h"
+#include "drift/dataset.h"
 #include "drift/did_you_mean.h"
 #include "drift/domain.h"
 #include "drift/engine.h"
 #include "drift/ensemble.h"
 #include "drift/enum_words.h"
 #include "drift/error.h"
-#include "drift/export.h"
 #include "drift/field.h"
 #include "drift/field_file.h"
 #include "drift/field_model.h"
+#include "drift/field_sink.h"
 #include "drift/fit.h"
 #include "drift/folds.h"
 #include "drift/grid.h"

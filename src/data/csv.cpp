@@ -122,12 +122,12 @@ void read_chunks(const std::vector<std::string_view>& pieces, const CsvLayout& l
 CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options) { return read_csv(path, options, {}); }
 
 CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options, const CsvSizes& sizes) {
-  CsvPart part = read_csv_part(path, options, {}, sizes);
+  CsvPart part = read_csv_part(path, options, {}, {}, sizes);
   return {std::move(part.part.observations), std::move(part.report)};
 }
 
 CsvPart read_csv_part(const std::filesystem::path& path, const CsvOptions& options, const RowFilter& filter,
-                      const CsvSizes& sizes) {
+                      const Control& control, const CsvSizes& sizes) {
   if (options.threads < 0) throw UsageError(fmt::format("read_csv: threads is {}; it must be zero or more", options.threads));
   if (options.separator != '\0' && std::string_view("\"\r\n#").find(options.separator) != std::string_view::npos) {
     throw UsageError("read_csv: a quote, a line end or # cannot separate fields");
@@ -138,6 +138,7 @@ CsvPart read_csv_part(const std::filesystem::path& path, const CsvOptions& optio
   Assembly assembly(source, layout);
   std::vector<CsvChunk> chunks;
   for (source.fill(); !source.text().empty(); source.fill()) {
+    control.check_stop("stopped while reading");
     const std::string_view text = source.text();
     const std::string_view rows = source.at_end() ? text : text.substr(0, whole_rows(text));
     if (rows.empty()) fail_too_long(source);

@@ -22,6 +22,6 @@ struct CsvPart {
   CsvReport report;
 };
 CsvPart read_csv_part(const std::filesystem::path& path, const CsvOptions& options, const RowFilter& filter,
-                      const CsvSizes& sizes = {});
+                      const Control& control = {}, const CsvSizes& sizes = {});
 
 }  // namespace drift
