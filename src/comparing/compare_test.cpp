@@ -77,7 +77,7 @@ std::map<std::string, double> scores_of(const ComparedMethod& row) {
 }
 
 TEST(Compare, ScoresDriftAsFitDoes) {
-  const Dataset data = small_dataset();
+  const Dataset data = small_dataset(40, 20);
   const ScratchFolder folder;
   const RunSettings settings = settings_with({"drift"}, folder, 1);
   const ComparePlan plan = plan_compare(settings, data);
@@ -256,7 +256,7 @@ TEST(Compare, ScoresAgainstATruthOnTheGridAtTheTimeOfTheMaps) {
 }
 
 TEST(DriftInterpolator, SearchesFirstWhenAsked) {
-  const Dataset data = small_dataset();
+  const Dataset data = small_dataset(40, 20);
   const ScratchFolder folder;
   const ComparePlan plan = plan_compare(settings_with({"drift", "drift:trials=2,members=2"}, folder, 1), data);
   std::vector<std::string> told;

@@ -273,14 +273,14 @@ TEST(Fit, LearnsTheFieldAndTheNoise) {
 }
 
 TEST(Fit, TakesAGivenNoiseAsItIs) {
-  const Dataset data = small_dataset();
+  const Dataset data = small_dataset(20, 20);
   RunSettings settings = small_settings();
   settings.uncertainty.noise_sd = 0.3;
   EXPECT_EQ(fit(plan_fit(settings, data), data).model.info.noise_sd, 0.3);
 }
 
 TEST(Fit, StoppedAndTakenUpAgainEndsAsIfItHadNeverStopped) {
-  const Dataset data = small_dataset();
+  const Dataset data = small_dataset(40, 20);
   const FitPlan plan = plan_fit(small_settings(), data);
   const FieldModel whole = fit(plan, data).model;
 
@@ -306,8 +306,10 @@ TEST(Fit, StoppedAndTakenUpAgainEndsAsIfItHadNeverStopped) {
   }
 }
 
+// Checkpoints are of networks: no process is fitted beside them.
 RunSettings one_epoch() {
   RunSettings settings = small_settings();
+  settings.fit.method = FitMethod::network;
   settings.train.epochs = 1.0;
   return settings;
 }
@@ -421,7 +423,7 @@ TEST(Fit, IsContinuousAcrossTheDateLineAndAtThePoles) {
 }
 
 TEST(ScoreModel, ScoresPlatformsApart) {
-  const Dataset data = small_dataset();
+  const Dataset data = small_dataset(20, 20);
   const FieldModel model = fit(plan_fit(small_settings(), data), data).model;
   const auto engine = make_cpu_engine();
   const ModelScores scores = score_model(*engine, model, data.observations);

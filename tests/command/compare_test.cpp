@@ -81,7 +81,7 @@ TEST(Compare, WorksOnTheSphereWithATruth) {
 
 TEST(Compare, GoesOnWhereItStoppedAndGivesTheSameTable) {
   const TemporaryFolder folder;
-  const std::string methods = fmt::format("--method drift --method {} --no-maps --quiet", kQuickMlp);
+  const std::string methods = fmt::format("--method drift:parts=network --method {} --no-maps --quiet", kQuickMlp);
   ASSERT_EQ(run_shell(folder.path(), compare_line(methods + " --seeds 1 --folder part")).status, 0);
   const auto times = [&] {
     std::map<std::string, std::filesystem::file_time_type> list;
@@ -107,7 +107,8 @@ TEST(Compare, GoesOnWhereItStoppedAndGivesTheSameTable) {
 TEST(Compare, EndsWithTheTableSoFarWhenInterrupted) {
   const TemporaryFolder folder;
   const std::string line = fmt::format(
-      "'{}' compare '{}' --value ssh {} --method drift --method drift:epochs=1000000 --seeds 1 --no-maps & "
+      "'{}' compare '{}' --value ssh {} --method drift:parts=network --method drift:parts=network,epochs=1000000 --seeds 1 "
+      "--no-maps & "
       "until ls comparison/fits/*.json > list 2> /dev/null; do sleep 0.05; done; kill -INT $!; wait $!",
       DRIFT_COMMAND, (small_run() / "tracks.nc").string(), kSmallNetworks);
   const FinishedRun run = run_shell(folder.path(), "set -m; " + line);
@@ -116,7 +117,7 @@ TEST(Compare, EndsWithTheTableSoFarWhenInterrupted) {
   EXPECT_TRUE(contains(run.out, "not done")) << run.out;
   const json table = json::parse(read_file(folder.path() / "comparison/table.json"));
   EXPECT_EQ(table["finished"], false);
-  EXPECT_EQ(row_of(table, "drift")["fits"], 1);
+  EXPECT_EQ(row_of(table, "drift:parts=network")["fits"], 1);
 }
 
 TEST(Compare, AFailingMethodLeavesTheRestIntact) {

@@ -5,12 +5,13 @@
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "drift/calendar.h"
 #include "drift/field_model.h"
 #include "drift/read_observations.h"
 #include "drift/truth.h"
-#include "run_command.h"
+#include "kept_run.h"
 
 namespace {
 
@@ -22,6 +23,18 @@ constexpr const char* kSmall = "drift demo --observations 3000 --features 64 --b
 FinishedRun demo(const TemporaryFolder& folder, const std::string& more) {
   return run_shell(folder.path(), fmt::format("{} --out results {}", kSmall, more));
 }
+
+// A demonstration and its report, for tests that look at what it left.
+const std::filesystem::path& finished_demo() {
+  static const KeptRun run("demo", [](const std::filesystem::path& folder) {
+    const FinishedRun made =
+        run_shell(folder, fmt::format("{} --out results --members 2 --seed 4 --threads 1 --json > report.json", kSmall));
+    if (made.status != 0) throw std::runtime_error(made.err);
+  });
+  return run.path();
+}
+
+json demo_report() { return json::parse(read_file(finished_demo() / "report.json")); }
 
 TEST(Demo, TellsItsStoryAndLeavesEveryFileItNames) {
   const TemporaryFolder folder;
@@ -40,27 +53,21 @@ TEST(Demo, TellsItsStoryAndLeavesEveryFileItNames) {
 }
 
 TEST(Demo, ScoresTheFieldAgainstTheTruth) {
-  const TemporaryFolder folder;
-  const FinishedRun run = demo(folder, "--members 3 --json");
-  ASSERT_EQ(run.status, 0) << run.err;
-  const json report = json::parse(run.out);
+  const json report = demo_report();
   // The ring's 29.7 million km^2 in squares of 25 km, at two times.
   EXPECT_NEAR(report["truth"]["count"].get<double>(), 2 * 47500.0, 2 * 500.0);
   EXPECT_LT(report["truth"]["rmse"].get<double>(), 0.9) << "even a small network beats the mean of the observations";
   EXPECT_GT(report["truth"]["rmse"].get<double>(), report["truth"]["crps"].get<double>());
-  const json scores = json::parse(read_file(folder.path() / "results/scores.json"));
+  const json scores = json::parse(read_file(finished_demo() / "results/scores.json"));
   EXPECT_EQ(scores["truth"], report["truth"]);
   EXPECT_EQ(scores["held_out"], report["held_out"]);
 }
 
 // What it says of the change is that of its files: truth.nc and map.nc at the two times.
 TEST(Demo, HasATruthThatMovesAndMapsOfTwoTimes) {
-  const TemporaryFolder folder;
-  const FinishedRun run = demo(folder, "--members 2 --json");
-  ASSERT_EQ(run.status, 0) << run.err;
-  const json report = json::parse(run.out);
+  const json report = demo_report();
   const auto change_in = [&](const char* name) {
-    const drift::NamedTruth map = drift::truth_from_file(folder.path() / "results" / name, "field");
+    const drift::NamedTruth map = drift::truth_from_file(finished_demo() / "results" / name, "field");
     std::array<double, 2> times = {};
     for (std::size_t t = 0; t < 2; ++t) drift::parse_iso_time(report["map_times"][t].get<std::string>(), times.at(t));
     double squares = 0.0;
@@ -85,7 +92,7 @@ TEST(Demo, HasATruthThatMovesAndMapsOfTwoTimes) {
   EXPECT_GE(change["error_rms"].get<double>(), change["truth_rms"].get<double>() - change["map_rms"].get<double>() - 1e-9);
 
   const drift::NamedTruth named = drift::open_truth(report["truth_field"]);
-  const auto [observations, reading] = drift::read_observations({(folder.path() / "results/observations.nc").string()});
+  const auto [observations, reading] = drift::read_observations({(finished_demo() / "results/observations.nc").string()});
   for (std::size_t i = 0; i < observations.size(); i += 100) {
     const drift::UnitVector at = drift::unit_vector({observations.lon_deg[i], observations.lat_deg[i]});
     double value = 0.0;
@@ -95,11 +102,9 @@ TEST(Demo, HasATruthThatMovesAndMapsOfTwoTimes) {
 }
 
 TEST(Demo, LeavesARunFileThatMakesTheSameModel) {
-  const TemporaryFolder folder;
-  ASSERT_EQ(demo(folder, "--members 2 --seed 4 --threads 1 --quiet").status, 0);
-  const drift::FieldModel made = drift::load_field_model(folder.path() / "results/model.safetensors");
-  ASSERT_EQ(run_shell(folder.path(), "drift fit results/run.toml --out again.safetensors --threads 2 --quiet").status, 0);
-  const drift::FieldModel again = drift::load_field_model(folder.path() / "again.safetensors");
+  const drift::FieldModel made = drift::load_field_model(finished_demo() / "results/model.safetensors");
+  ASSERT_EQ(run_shell(finished_demo(), "drift fit results/run.toml --out again.safetensors --threads 2 --quiet").status, 0);
+  const drift::FieldModel again = drift::load_field_model(finished_demo() / "again.safetensors");
   EXPECT_EQ(made.ensemble.members[1].parameters, again.ensemble.members[1].parameters);
   EXPECT_EQ(made.scores, again.scores);
 }

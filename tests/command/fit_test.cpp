@@ -64,7 +64,7 @@ TEST(Fit, ReadsARunFileAndLetsFlagsOverrideIt) {
   std::ofstream(folder.path() / "run.toml") << fmt::format(
       "[data]\nfiles = [\"{}\"]\nvalue = \"ssh\"\n[model]\nmembers = 2\nlayers = 2\nfeatures = 64\nbottleneck = "
       "16\n[train]\nepochs = 2\n"
-      "batch = 128\n[output]\nmodel = \"from_file.safetensors\"\n",
+      "batch = 128\n[fit]\nmethod = \"network\"\n[output]\nmodel = \"from_file.safetensors\"\n",
       (small_run() / "tracks.nc").string());
   ASSERT_EQ(run_shell(folder.path(), "drift fit run.toml --quiet").status, 0);
   EXPECT_EQ(drift::load_field_model(folder.path() / "from_file.safetensors").ensemble.members.size(), 2u);
@@ -130,11 +130,12 @@ FinishedRun stop_after_checkpoint(const TemporaryFolder& folder, const std::stri
 }
 
 // Ends a fit by a signal once it has saved a checkpoint, then runs it again; the result must be as if it had never been stopped.
+// Checkpoints are of networks, so that is all it fits.
 void expect_resumed(const char* signal, int status) {
   const TemporaryFolder folder;
   const std::string line = fmt::format(
       "'{}' fit '{}' --value ssh --members 2 --layers 2 --features 256 --bottleneck 32 --epochs 240 --batch 64 "
-      "--checkpoint-every-s 0.1 ",
+      "--method network --checkpoint-every-s 0.1 ",
       DRIFT_COMMAND, (small_run() / "tracks.nc").string());
   const FinishedRun stopped = stop_after_checkpoint(folder, line, signal);
   ASSERT_EQ(stopped.status, status) << stopped.err << stopped.out;

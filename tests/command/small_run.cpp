@@ -1,10 +1,5 @@
 #include "small_run.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <cmath>
 #include <fstream>
 #include <stdexcept>
@@ -12,7 +7,7 @@
 #include "drift/calendar.h"
 #include "drift/simulate.h"
 #include "drift/track_file.h"
-#include "drift/version.h"
+#include "kept_run.h"
 
 namespace {
 
@@ -22,7 +17,7 @@ void make_tracks(const std::filesystem::path& path) {
   options.days = 6.0;
   options.south_deg = 20.0;
   options.north_deg = 60.0;
-  options.rate_hz = 0.05;
+  options.rate_hz = 0.025;
   const drift::Observations all = drift::simulate(
       [](auto points, auto, auto values) {
         for (std::size_t i = 0; i < points.size(); ++i) {
@@ -57,45 +52,9 @@ void make_run(const std::filesystem::path& folder) {
   must(run_shell(folder, "drift predict model.safetensors --out map.nc --quiet"));
 }
 
-// The library, the command and this program, of which the run is made: another build, another run.
-std::string builds() {
-  const auto age = [](const char* path) { return std::filesystem::last_write_time(path).time_since_epoch().count(); };
-  return fmt::format("{} {} {}", drift::build_id(), age(DRIFT_COMMAND), age("/proc/self/exe"));
-}
-
-// One process at a time looks at the kept run or makes it; the others wait.
-class Turn {
- public:
-  explicit Turn(const std::filesystem::path& path) : file_(open(path.c_str(), O_CREAT | O_RDWR, 0666)) {
-    if (file_ < 0 || flock(file_, LOCK_EX) != 0) throw std::runtime_error("no lock at " + path.string());
-  }
-  ~Turn() { close(file_); }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  int file_;
-};
-
 }  // namespace
 
-// Every test is a process of its own, so the run is kept beside the tests' program and made once per build. Each process gets a
-// copy.
 const std::filesystem::path& small_run() {
-  static const TemporaryFolder folder;
-  static const bool made = [] {
-    const std::filesystem::path kept = DRIFT_SMALL_RUN;
-    const Turn turn(kept.string() + ".lock");
-    if (read_file(kept / "builds") != builds()) {
-      std::filesystem::remove_all(kept);
-      std::filesystem::create_directories(kept);
-      make_run(kept);
-      std::ofstream(kept / "builds") << builds();  // last: a run that was not finished is made again
-    }
-    std::filesystem::copy(kept, folder.path(), std::filesystem::copy_options::recursive);
-    std::filesystem::remove(folder.path() / "builds");
-    return true;
-  }();
-  (void)made;
-  return folder.path();
+  static const KeptRun run("small-run", make_run);
+  return run.path();
 }

@@ -6,7 +6,7 @@
 #include "run_command.h"
 
 // A folder in which the first steps are done, made once per build:
-//   tracks.nc             some 4,000 observations of a made-up field of sea surface height over the North Atlantic
+//   tracks.nc             some 2,000 observations of a made-up field of sea surface height over the North Atlantic
 //   model.safetensors     small networks trained on them
 //   map.nc                a map of theirs
 //   points.csv            five places
