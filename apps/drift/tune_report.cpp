@@ -14,12 +14,11 @@
 namespace {
 
 std::string trial_line(const drift::Study& study, const drift::Trial& trial) {
-  const std::string share = trial.budget_share < 1.0 ? fmt::format(" ({:.0f} % of a trial)", 100.0 * trial.budget_share) : "";
   if (trial.state == drift::TrialState::failed) {
-    return fmt::format("{:>4}  failed{}: {}; {}", trial.number, share, trial.message, drift::describe(study.space, trial.point));
+    return fmt::format("{:>4}  failed: {}; {}", trial.number, trial.message, drift::describe(study.space, trial.point));
   }
-  return fmt::format("{:>4}  {:<10.5g} {:>6}{}  {}", trial.number, trial.value.value_or(std::nan("")), clock_text(trial.seconds),
-                     share, drift::describe(study.space, trial.point));
+  return fmt::format("{:>4}  {:<10.5g} {:>6}  {}", trial.number, trial.value.value_or(std::nan("")), clock_text(trial.seconds),
+                     drift::describe(study.space, trial.point));
 }
 
 }  // namespace
@@ -46,7 +45,6 @@ std::string study_json(const drift::Study& study) {
   for (const drift::Trial& trial : study.trials) {
     nlohmann::ordered_json one = {{"number", trial.number},
                                   {"state", drift::word_of(trial.state)},
-                                  {"budget_share", trial.budget_share},
                                   {"seconds", trial.seconds}};
     one["value"] = trial.value ? nlohmann::ordered_json(*trial.value) : nlohmann::ordered_json(nullptr);
     for (std::size_t i = 0; i < study.space.size(); ++i) one["settings"][study.space[i].name] = trial.point[i];
