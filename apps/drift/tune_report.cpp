@@ -9,14 +9,13 @@
 #include "progress.h"
 
 std::string trial_line(const drift::Study& study, const drift::Trial& trial) {
-  const std::string share = trial.budget_share < 1.0 ? fmt::format(" ({:.0f} % of a trial)", 100.0 * trial.budget_share) : "";
   if (trial.state == drift::TrialState::failed) {
-    return fmt::format("{:>4}  failed{}: {}; {}", trial.number, share, trial.message, drift::describe(study.space, trial.point));
+    return fmt::format("{:>4}  failed: {}; {}", trial.number, trial.message, drift::describe(study.space, trial.point));
   }
   const auto best = drift::best_trial(study);
   const char* const mark = best && study.trials[*best].number == trial.number ? "  (best so far)" : "";
-  return fmt::format("{:>4}  {:<10.5g} {:>6}{}  {}{}", trial.number, trial.value.value_or(std::nan("")),
-                     clock_text(trial.seconds), share, drift::describe(study.space, trial.point), mark);
+  return fmt::format("{:>4}  {:<10.5g} {:>6}  {}{}", trial.number, trial.value.value_or(std::nan("")), clock_text(trial.seconds),
+                     drift::describe(study.space, trial.point), mark);
 }
 
 std::string study_text(const drift::Study& study) {
@@ -39,10 +38,7 @@ std::string study_json(const drift::Study& study) {
   nlohmann::ordered_json json;
   json["trials"] = nlohmann::ordered_json::array();
   for (const drift::Trial& trial : study.trials) {
-    nlohmann::ordered_json one = {{"number", trial.number},
-                                  {"state", drift::word_of(trial.state)},
-                                  {"budget_share", trial.budget_share},
-                                  {"seconds", trial.seconds}};
+    nlohmann::ordered_json one = {{"number", trial.number}, {"state", drift::word_of(trial.state)}, {"seconds", trial.seconds}};
     one["value"] = trial.value ? nlohmann::ordered_json(*trial.value) : nlohmann::ordered_json(nullptr);
     for (std::size_t i = 0; i < study.space.size(); ++i) one["settings"][study.space[i].name] = trial.point[i];
     if (const auto parts = drift::trial_parts(trial))

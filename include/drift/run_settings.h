@@ -172,11 +172,10 @@ struct UncertaintySettings {
 
 struct TuneSettings {
   TuneMethod method = TuneMethod::none;
-  std::size_t trials = 20;                // full trials' worth of work
+  std::size_t trials = 20;                // in all
   std::vector<SearchedSetting> settings;  // empty: lengthscales and amplitude
   TuneObjective objective = TuneObjective::loss;
   std::optional<double> alpha;          // weight of the field's roughness; none: chosen by other validation observations
-  bool halving = false;                 // small trials first, the best third goes on
   std::optional<std::size_t> members;   // a trial
   std::optional<std::size_t> parallel;  // trials side by side; none: one on the CPU, a round of several on a GPU
   std::string study;                    // the search's file; empty: beside the model

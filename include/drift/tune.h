@@ -72,8 +72,7 @@ struct Trial {
   Point point;
   TrialState state = TrialState::done;
   std::optional<double> value;  // always there when done
-  double budget_share = 1.0;    // (0, 1] of a full trial's work
-  std::uint64_t seed = 0;       // of the trial's own random numbers; a promoted trial keeps that of its first
+  std::uint64_t seed = 0;       // of the trial's own random numbers
   double seconds = 0.0;
   std::string message;  // why it failed
 };
@@ -85,9 +84,6 @@ struct SearchPlan {
   std::size_t parallel = 1;       // trials side by side: a proposal waits for the results of all but this many before it
   bool rounds = false;            // they begin and end together: a proposal sees the results of all rounds before its own
   std::vector<Point> first = {};  // tried before anything else, e.g. settings known to work
-  // Successive halving: the shares of a full trial's work in each round, ascending, the last one 1. From each round the best
-  // third goes on to the next: {1/9, 1/3, 1} tries nine points for the work of three trials. {1}: every trial is a full one.
-  std::vector<double> shares = {1.0};
   std::string fingerprint = {};  // of all else that a trial's value depends on: data, settings not searched. Empty: not known
 };
 
@@ -103,24 +99,23 @@ Study make_study(SearchSpace space, SearchPlan plan = {});
 struct Proposal {
   std::size_t number = 0;
   Point point;
-  double budget_share = 1.0;
   std::uint64_t seed = 0;
 };
 
 // The seed of a trial of a new point: of the plan's and the trial's number alone.
 std::uint64_t seed_of_trial(std::uint64_t plan_seed, std::size_t number);
 
-// The next `count` trials to run, in the order of their numbers. Fewer where a round of successive halving must be recorded
-// before its best are known, or where a space of whole numbers and choices has no untried point left.
+// The next `count` trials to run, in the order of their numbers. Fewer if a space of whole numbers and choices has no untried
+// point left.
 std::vector<Proposal> propose(const Study& study, std::size_t count);
 
 // Adds what came of a proposal. A done trial without a finite value is kept as failed.
 void record(Study& study, const Proposal& proposal, const TrialOutcome& outcome, double seconds);
 
-// Index in study.trials of the best: the smallest value among done trials of the largest budget share there is.
+// Index in study.trials of the best: the smallest value among done trials.
 std::optional<std::size_t> best_trial(const Study& study);
 
-// The best value among done full trials up to and with each trial: the curve of a search's progress. None before the first.
+// The best value among done trials up to and with each trial: the curve of a search's progress. None before the first.
 std::vector<std::optional<double>> best_so_far(const Study& study);
 
 // How much of the variation of the value over the space is due to a setting, by the surrogate's mean: Sobol' indices.
@@ -137,14 +132,14 @@ void save_study(const Study& study, const std::filesystem::path& path);
 Study load_study(const std::filesystem::path& path);
 
 // Called on `parallel` threads at a time. What it throws is recorded as the trial's failure.
-using Objective = std::function<TrialOutcome(const Point& point, double budget_share, std::uint64_t seed)>;
+using Objective = std::function<TrialOutcome(const Point& point, std::uint64_t seed)>;
 
 // The same for trials that are run together, at most `parallel` of them: one outcome for each. What it throws is the failure of
 // all.
 using RoundObjective = std::function<std::vector<TrialOutcome>(std::span<const Proposal> round)>;
 
 struct SearchOptions {
-  double trials = 20.0;  // work to be done in all, in full trials, those of a resumed study included
+  std::size_t trials = 20;  // in all, those of a resumed study included
   // After each trial, on the calling thread. `trial` belongs to `study`.
   std::function<void(const Study& study, const Trial& trial)> progress = {};
   // No trial is begun once stop is asked for. Those under way are waited for and recorded, unless they throw: a trial that was

@@ -27,8 +27,8 @@ const NcRole kNcLat = {"lat",
                        {"degrees_north", "degree_north", "degrees_n", "degree_n", "degreesn", "degreen"},
                        "",
                        {"lat", "latitude", "lats", "nav_lat", "lat_deg"}};
-const NcRole kNcX = {"x", "projection_x_coordinate", {}, "X", {"x", "xc", "easting"}};
-const NcRole kNcY = {"y", "projection_y_coordinate", {}, "Y", {"y", "yc", "northing"}};
+const NcRole kNcX = {"x", "projection_x_coordinate", {}, "X", {"x", "xc", "xgrid", "easting"}};
+const NcRole kNcY = {"y", "projection_y_coordinate", {}, "Y", {"y", "yc", "ygrid", "northing"}};
 const NcRole kNcTime = {"time", "time", {}, "T", {"time", "date", "datetime", "t"}};
 // NOLINTEND(cert-err58-cpp)
 

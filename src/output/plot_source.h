@@ -4,17 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "data/nc_grid.h"
 #include "drift/plot.h"
 #include "drift/variable_info.h"
 
 namespace drift {
 
-enum class PlotSpace {
-  geographic,   // x and y are longitudes and latitudes
-  projected,    // metres on the plane of `crs`
-  curvilinear,  // every cell has its own longitude and latitude
-  plane,        // x and y as they are
-};
+using PlotSpace = NcGridKind;
 
 // One time of a map as it stands in the file. Axes ascend.
 struct PlotSource {

@@ -109,7 +109,7 @@ std::optional<std::size_t> best_for(const Study& study, double alpha) {
   double least = INFINITY;
   for (std::size_t i = 0; i < study.trials.size(); ++i) {
     const auto parts = trial_parts(study.trials[i]);
-    if (!parts || study.trials[i].budget_share < 1.0) continue;
+    if (!parts) continue;
     const double value = (1.0 - alpha) * parts->score + alpha * parts->roughness;
     if (value < least) least = value, best = i;
   }
@@ -174,9 +174,8 @@ TuneResult tune_run(const FitPlan& plan, const Dataset& data, const std::filesys
   search.fingerprint = search_fingerprint(plan, data);
   settle_rounds(wanted, path, on_gpu, search);
   search.first = {present(plan, trials.space())};
-  if (wanted.halving) search.shares = {1.0 / 9.0, 1.0 / 3.0, 1.0};
   SearchOptions options;
-  options.trials = static_cast<double>(wanted.trials);
+  options.trials = wanted.trials;
   options.progress = [&](const Study& study, const Trial& trial) {
     if (done) done(study, trial);
     const double share = static_cast<double>(study.trials.size()) / static_cast<double>(wanted.trials);
@@ -192,8 +191,8 @@ TuneResult tune_run(const FitPlan& plan, const Dataset& data, const std::filesys
     };
     result.study = optimise(trials.space(), round, search, options, file);
   } else {
-    const Objective one = [&](const Point& point, double share, std::uint64_t seed) {
-      return trials.run_alone({.number = 0, .point = point, .budget_share = share, .seed = seed}, search.parallel, control.stop);
+    const Objective one = [&](const Point& point, std::uint64_t seed) {
+      return trials.run_alone({.number = 0, .point = point, .seed = seed}, search.parallel, control.stop);
     };
     result.study = optimise(trials.space(), one, search, options, file);
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -120,7 +119,6 @@ std::optional<Ensemble> DrawsAhead::take(const NetworkSpec& spec, std::size_t me
 
 struct Trials::Prepared {
   FitPlan plan;
-  std::size_t rows = 0;  // of training_, the first ones
   FieldModel model;
   std::string failure = {};
 };
@@ -137,7 +135,7 @@ Trials::Trials(const FitPlan& plan, const Dataset& data)
   Split validation = split_observations(observations, options, std::span<const std::size_t>(inner.held_out));
   if (inner.training.size() < kFewestRows || validation.held_out.empty())
     throw Error("there are too few observations to tune on");
-  shuffle(inner.training, plan.settings.seed);  // so that a share of a trial's work is its first rows
+  shuffle(inner.training, plan.settings.seed);
   const bool time = plan.spec.temporal.layers > 0;
   training_ = training_rows(plan.domain, observations, inner.training, time, plan.settings.threads);
   scoring_ = validation.training.size();
@@ -181,12 +179,8 @@ std::vector<TrialOutcome> Trials::run(Engine& engine, std::span<const Proposal> 
 Trials::Prepared Trials::prepare(const Proposal& proposal, DrawsAhead* ahead) const {
   RunSettings settings = plan_.settings;
   apply_point(space_, proposal.point, settings);
-  const double share = proposal.budget_share;
-  const auto rows =
-      std::max<std::size_t>(kFewestRows, static_cast<std::size_t>(share * static_cast<double>(training_.values.size())));
-  const auto wanted = static_cast<double>(settings.tune.members.value_or(3));
-  const auto members = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(std::sqrt(share) * wanted)));
-  Prepared trial{.plan = replan(plan_, settings, rows), .rows = rows, .model = {}};
+  const std::size_t members = settings.tune.members.value_or(3);
+  Prepared trial{.plan = replan(plan_, settings, training_.values.size()), .model = {}};
   // The mean loss over networks is not that of their mean: it would count each one's own noise against the trial.
   if (settings.tune.objective == TuneObjective::loss) trial.plan.recipe.value_noise = 0.0;
   FieldModel& model = trial.model;
@@ -201,20 +195,16 @@ Trials::Prepared Trials::prepare(const Proposal& proposal, DrawsAhead* ahead) co
 }
 
 void Trials::train(Engine& engine, std::vector<Prepared>& trials, const std::stop_token& stop) const {
-  std::map<std::size_t, std::vector<Prepared*>> by_rows;  // successive halving has trials of several sizes
+  std::vector<Prepared*> together;
+  std::vector<TrainingRun> runs;
   for (Prepared& trial : trials) {
-    if (trial.failure.empty()) by_rows[trial.rows].push_back(&trial);
+    if (!trial.failure.empty()) continue;
+    together.push_back(&trial);
+    runs.push_back({.ensemble = &trial.model.ensemble, .state = nullptr, .recipe = trial.plan.recipe});
   }
-  for (const auto& [rows, together] : by_rows) {
-    TrainingSet data = training_.view();
-    data.coordinates.rows = data.values.rows = rows;
-    if (!data.weights.empty()) data.weights = data.weights.first(rows);
-    std::vector<TrainingRun> runs;
-    for (Prepared* trial : together)
-      runs.push_back({.ensemble = &trial->model.ensemble, .state = nullptr, .recipe = trial->plan.recipe});
-    const std::vector<std::string> failures = train_together(engine, runs, data, {.progress = {}, .stop = stop});
-    for (std::size_t i = 0; i < together.size(); ++i) together[i]->failure = failures[i];
-  }
+  if (runs.empty()) return;
+  const std::vector<std::string> failures = train_together(engine, runs, training_.view(), {.progress = {}, .stop = stop});
+  for (std::size_t i = 0; i < together.size(); ++i) together[i]->failure = failures[i];
 }
 
 TrialOutcome Trials::judge(Engine& engine, const Prepared& trial) const {

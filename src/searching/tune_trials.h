@@ -43,7 +43,7 @@ class Trials {
   Trials(const FitPlan& plan, const Dataset& data);
 
   const SearchSpace& space() const { return space_; }
-  std::size_t observations() const { return training_.values.size(); }  // that a full trial trains on
+  std::size_t observations() const { return training_.values.size(); }  // that a trial trains on
 
   // Trains them together and judges each. Throws Error when stop was asked for.
   std::vector<TrialOutcome> run(Engine& engine, std::span<const Proposal> proposals, const std::stop_token& stop,

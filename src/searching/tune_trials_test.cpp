@@ -38,12 +38,8 @@ TEST(Trials, TrainedTogetherHaveTheOutcomesOfEachAlone) {
     settings.tune.objective = objective;
     const FitPlan plan = plan_fit(settings, data);
     const Trials trials(plan, data);
-    SearchPlan search;
-    search.shares = {0.5, 1.0};
-    Study study = make_study(trials.space(), search);
-    std::vector<Proposal> proposals = propose(study, 3);
+    const std::vector<Proposal> proposals = propose(make_study(trials.space()), 3);
     ASSERT_EQ(proposals.size(), 3U);
-    proposals[2].budget_share = 1.0;  // trials of several sizes
     const std::vector<TrialOutcome> together = trials.run(*make_engine(settings), proposals, {});
     for (std::size_t i = 0; i < proposals.size(); ++i) {
       const TrialOutcome alone = trials.run_alone(proposals[i], 2, {});
@@ -77,8 +73,7 @@ TEST(Trials, ThatDivergeAreFailuresAndTheOthersGoOn) {
   settings.model.coupling = Coupling::additive;  // bottlenecks feed the head; those of one chain feed cosines, which stay finite
   const FitPlan plan = plan_fit(settings, data);
   const Trials trials(plan, data);
-  const std::vector<Proposal> proposals = {{.number = 0, .point = {1e30}, .budget_share = 1.0, .seed = 1},
-                                           {.number = 1, .point = {5e-3}, .budget_share = 1.0, .seed = 2}};
+  const std::vector<Proposal> proposals = {{.number = 0, .point = {1e30}, .seed = 1}, {.number = 1, .point = {5e-3}, .seed = 2}};
   const std::vector<TrialOutcome> outcomes = trials.run(*make_engine(settings), proposals, {});
   EXPECT_EQ(outcomes[0].state, TrialState::failed);
   EXPECT_THAT(outcomes[0].message, testing::HasSubstr("training diverged"));

@@ -81,6 +81,9 @@ class RunFile {
       if (info.table == table) known.push_back(info.key);
     }
     for (const auto& [key, value] : node) {
+      if (table == "tune" && key.str() == "halving") {
+        fail(value, "drift no longer has successive halving, which found worse settings than full trials; remove the key");
+      }
       if (std::find(known.begin(), known.end(), key.str()) == known.end()) {
         fail_unknown(value, fmt::format("key in [{}]:", table).c_str(), key.str(), known);
       }

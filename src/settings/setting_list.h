@@ -152,12 +152,11 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   visit("tune", "method", s.tune.method,
         any("--tune", "Search for settings first (gradient: train them with the weights)").bearing(kNetworks));
   visit("tune", "trials", s.tune.trials,
-        between("--trials", "Work of the search, in full trials", 1, 1e5).bearing(on_own_networks));
+        between("--trials", "Trials of the search", 1, 1e5).bearing(on_own_networks));
   visit("tune", "settings", s.tune.settings, any("--search", "A setting to search").bearing(kTrials));
   visit("tune", "objective", s.tune.objective, any("--objective", "Score of a trial (elbo: variational only)").bearing(kTrials));
   visit("tune", "alpha", s.tune.alpha,
         between("--alpha", "Weight of the field's roughness in the objective, 0 to 0.99", 0.0, 0.99).bearing(kTrials));
-  visit("tune", "halving", s.tune.halving, any("--halving", "Small trials first; the best third goes on").bearing(kTrials));
   visit("tune", "members", s.tune.members, between("--trial-members", "Networks a trial", 1, 1000).bearing(kTrials));
   visit("tune", "parallel", s.tune.parallel,
         between("--parallel", "Trials side by side; none: five on a GPU, one on the CPU", 1, 1024).bearing(on_own_networks));

@@ -113,24 +113,13 @@ class GridTruth {
 
   // [rows, columns], south to north and west to east, with what closes the grid around the Earth.
   std::vector<float> load(std::size_t time) const {
-    const NcVariable& variable = *gridded_.variable;
-    const std::size_t y_dimension = gridded_.y.dimension, x_dimension = gridded_.x.dimension;
-    std::vector<std::size_t> start(variable.dimensions.size(), 0), count(variable.dimensions.size(), 1);
-    if (gridded_.time_dimension >= 0) start[static_cast<std::size_t>(gridded_.time_dimension)] = time;
-    const std::size_t ny = count[y_dimension] = gridded_.rows(), nx = count[x_dimension] = gridded_.columns();
-    std::vector<double> stored(ny * nx);
-    file_.read_stored(variable, start, count, stored);
-
+    const NcSlice read = read_slice(file_, gridded_, time);
+    const std::size_t ny = read.rows, nx = read.columns;
     const std::size_t columns = stencils_->columns, first_row = stencils_->pole_south ? 1 : 0;
-    const bool rows_first = y_dimension < x_dimension;
     std::vector<float> slice(stencils_->rows * columns, std::numeric_limits<float>::quiet_NaN());
     for (std::size_t row = 0; row < ny; ++row) {
-      const std::size_t y = gridded_.y.reversed ? ny - 1 - row : row;
       float* out = slice.data() + (first_row + row) * columns;
-      for (std::size_t column = 0; column < nx; ++column) {
-        const std::size_t x = gridded_.x.reversed ? nx - 1 - column : column;
-        out[column] = static_cast<float>(packing_.unpack(stored[rows_first ? y * nx + x : x * ny + y]));
-      }
+      for (std::size_t column = 0; column < nx; ++column) out[column] = static_cast<float>(packing_.unpack(read.at(row, column)));
       if (stencils_->closed) out[nx] = out[0];
     }
     if (stencils_->pole_south) fill_pole(slice, 0, 1, nx);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <netcdf.h>
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +27,7 @@ double shortest(double number, double error) {
   return number;
 }
 
-void set_axis(GridAxis& axis, const GriddedAxis& from, const NcReader& file) {
+void set_axis(GridAxis& axis, const NcAxis& from, const NcReader& file) {
   constexpr double kEven = 1e-3;  // of a step: coordinates in single precision are no better
   const std::size_t count = from.at.size();
   if (count < 2) refuse(file, fmt::format("it has one {} only, so its step is unknown", axis.name));
@@ -38,37 +39,39 @@ void set_axis(GridAxis& axis, const GriddedAxis& from, const NcReader& file) {
                              gap, step));
   }
   // Coordinates are good to half a unit in their last place.
-  const double error = std::max(std::abs(first), std::abs(from.at.back())) * (from.in_float ? 0x1p-24 : 0x1p-52);
+  const double error = std::max(std::abs(first), std::abs(from.at.back())) * (from.variable->type == NC_FLOAT ? 0x1p-24 : 0x1p-52);
   axis.first = shortest(first, error);
   axis.step = shortest(step, 2.0 * error / static_cast<double>(count - 1));
   axis.count = count;
 }
 
-Grid grid_of(const NcReader& file, const NcVariable& variable) {
+Grid even_grid(const NcReader& file, const NcVariable& variable) {
   const GriddedVariable gridded = find_gridded(file, variable.name);
   Grid grid = {.name = "file:" + file.path().string(), .crs = {}, .x = {}, .y = {}};
   switch (gridded.kind) {
-    case GriddedKind::curvilinear:
+    case NcGridKind::curvilinear:
       refuse(file, fmt::format("'{}' has two-dimensional longitudes and latitudes", variable.name));
-    case GriddedKind::geographic:
+    case NcGridKind::geographic:
       grid.x = {.name = "longitude", .unit = "degrees_east"};
       grid.y = {.name = "latitude", .unit = "degrees_north"};
       break;
-    case GriddedKind::projected:
+    case NcGridKind::projected:
       grid.crs = gridded.crs;
       grid.x = {.name = "x", .unit = "m"};
       grid.y = {.name = "y", .unit = "m"};
       break;
-    case GriddedKind::plain:
-      grid.x = {.name = "x", .unit = gridded.plane_unit};
-      grid.y = {.name = "y", .unit = gridded.plane_unit};
+    case NcGridKind::plane: {
+      const std::string unit = file.text(*gridded.x.variable, "units").value_or("");
+      grid.x = {.name = "x", .unit = unit};
+      grid.y = {.name = "y", .unit = unit};
       break;
+    }
   }
   set_axis(grid.x, gridded.x, file);
   set_axis(grid.y, gridded.y, file);
   // The last column of a grid from 0 to 360 is the first again.
   const bool closed =
-      gridded.kind == GriddedKind::geographic && grid.x.step * static_cast<double>(grid.x.count - 1) > 360.0 - 1e-6;
+      gridded.kind == NcGridKind::geographic && grid.x.step * static_cast<double>(grid.x.count - 1) > 360.0 - 1e-6;
   if (closed) --grid.x.count;
   return grid;
 }
@@ -79,9 +82,9 @@ Grid grid_from_file(const std::filesystem::path& path) {
   const NcReader file(path);
   const std::vector<const NcVariable*> candidates = gridded_candidates(file);
   if (candidates.empty()) throw UsageError(fmt::format("{}: no variable is on a grid", path.string()));
-  Grid grid = grid_of(file, *candidates.front());
+  Grid grid = even_grid(file, *candidates.front());
   for (const NcVariable* other : candidates) {
-    if (!(grid_of(file, *other) == grid)) {
+    if (!(even_grid(file, *other) == grid)) {
       refuse(file, fmt::format("'{}' and '{}' lie on different ones", candidates.front()->name, other->name));
     }
   }

@@ -173,13 +173,13 @@ class CurvilinearStencils : public StencilFinder {
 
 std::unique_ptr<StencilFinder> make_stencil_finder(const GriddedVariable& gridded) {
   switch (gridded.kind) {
-    case GriddedKind::geographic:
+    case NcGridKind::geographic:
       return std::make_unique<GeographicStencils>(gridded);
-    case GriddedKind::projected:
+    case NcGridKind::projected:
       return std::make_unique<ProjectedStencils>(gridded);
-    case GriddedKind::curvilinear:
+    case NcGridKind::curvilinear:
       return std::make_unique<CurvilinearStencils>(gridded);
-    case GriddedKind::plain:
+    case NcGridKind::plane:
       break;
   }
   throw UsageError(

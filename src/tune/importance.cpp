@@ -23,14 +23,6 @@ Eigen::MatrixXd draw_places(const Study& study, std::uint32_t which) {
   return places;
 }
 
-// The surrogate's mean for full trials.
-Eigen::VectorXd mean_at(const GaussianProcess& process, const Eigen::MatrixXd& places) {
-  if (process.data().places.cols() == places.cols()) return process.mean_at(places);
-  Eigen::MatrixXd full(places.rows(), places.cols() + 1);
-  full << places, Eigen::VectorXd::Ones(places.rows());
-  return process.mean_at(full);
-}
-
 }  // namespace
 
 // Sobol' indices of the posterior mean f over the cube, from two sets of draws A and B and A with column i of B, A_i:
@@ -45,8 +37,8 @@ std::vector<Importance> importance(const Study& study) {
   if (!surrogate) return {};
   const Eigen::MatrixXd A = draw_places(study, 0);
   const Eigen::MatrixXd B = draw_places(study, 1);
-  Eigen::ArrayXd f_a = mean_at(surrogate->process, A);
-  Eigen::ArrayXd f_b = mean_at(surrogate->process, B);
+  Eigen::ArrayXd f_a = surrogate->process.mean_at(A);
+  Eigen::ArrayXd f_b = surrogate->process.mean_at(B);
   const double centre = 0.5 * (f_a.mean() + f_b.mean());
   f_a -= centre;
   f_b -= centre;
@@ -55,7 +47,7 @@ std::vector<Importance> importance(const Study& study) {
   for (std::size_t i = 0; i < study.space.size(); ++i) {
     Eigen::MatrixXd mixed = A;
     mixed.col(static_cast<Eigen::Index>(i)) = B.col(static_cast<Eigen::Index>(i));
-    const Eigen::ArrayXd f_mixed = mean_at(surrogate->process, mixed).array() - centre;
+    const Eigen::ArrayXd f_mixed = surrogate->process.mean_at(mixed).array() - centre;
     Importance entry{.name = study.space[i].name};
     if (variance > 0.0) {
       entry.main = std::clamp((f_b * (f_mixed - f_a)).mean() / variance, 0.0, 1.0);

@@ -67,29 +67,13 @@ Eigen::MatrixXd candidates(const NextPointSearch& search) {
   return places;
 }
 
-Eigen::VectorXd with_share(const NextPointSearch& search, const Eigen::VectorXd& place) {
-  Eigen::VectorXd full = place;
-  if (search.has_share) {
-    full.conservativeResize(place.size() + 1);
-    full[place.size()] = 1.0;
-  }
-  return full;
-}
-
-Eigen::MatrixXd with_share(const NextPointSearch& search, const Eigen::MatrixXd& places) {
-  if (!search.has_share) return places;
-  Eigen::MatrixXd full(places.rows(), places.cols() + 1);
-  full << places, Eigen::VectorXd::Ones(places.rows());
-  return full;
-}
-
 struct Candidate {
   Eigen::VectorXd place;
   double improvement;  // log
 };
 
 double improvement_at(const NextPointSearch& search, const Eigen::VectorXd& place) {
-  return log_expected_improvement(search.process, search.best, with_share(search, place)).value;
+  return log_expected_improvement(search.process, search.best, place).value;
 }
 
 // The gradient search from one place; choices stay as they are, whole numbers move as if they were real.
@@ -107,8 +91,8 @@ Candidate climb(const NextPointSearch& search, const Candidate& start) {
   }
   if (!can_move) return start;
   const Differentiable cost = [&](const Eigen::VectorXd& place, Eigen::VectorXd& gradient) {
-    const LogImprovement improvement = log_expected_improvement(search.process, search.best, with_share(search, place));
-    gradient = -improvement.slope.head(d);
+    const LogImprovement improvement = log_expected_improvement(search.process, search.best, place);
+    gradient = -improvement.slope;
     return -improvement.value;
   };
   Candidate end{.place = snap(search.space, minimise(cost, start.place, low, high, kEvaluations).place), .improvement = 0.0};
@@ -170,7 +154,7 @@ bool is_taken(const Eigen::VectorXd& place, const std::vector<Eigen::VectorXd>& 
 
 std::optional<Eigen::VectorXd> next_point(const NextPointSearch& search) {
   const Eigen::MatrixXd places = candidates(search);
-  const Eigen::VectorXd improvement = log_expected_improvement(search.process, search.best, with_share(search, places));
+  const Eigen::VectorXd improvement = log_expected_improvement(search.process, search.best, places);
   std::optional<Candidate> best;
   std::size_t climbed = 0;
   for (const Eigen::Index row : ranked(improvement)) {

@@ -13,8 +13,7 @@ namespace drift {
 // Where in the space to look next: the largest log expected improvement, by gradient search from several starts.
 struct NextPointSearch {
   const SearchSpace& space;
-  const GaussianProcess& process;             // over the space's cube and, where `has_share`, one more coordinate
-  bool has_share = false;                     // the last coordinate is the budget share's; improvement is sought where it is 1
+  const GaussianProcess& process;             // over the space's cube
   double best = 0.0;                          // the value to improve on, as the process sees values
   Eigen::VectorXd best_place;                 // where that value is expected, in the space's cube
   const std::vector<Eigen::VectorXd>& taken;  // places tried or under way, not to be proposed again

@@ -20,7 +20,7 @@
 namespace drift {
 namespace {
 
-constexpr double kMostTrials = 1e6;
+constexpr std::size_t kMostTrials = 1'000'000;
 
 struct Ended {
   Proposal proposal;
@@ -81,7 +81,7 @@ class TrialThreads final : public Runner {
     running_.push_back(proposal);
     threads_[proposal.number] = std::jthread([this, proposal] {
       Ended ended = timed({proposal}, [&] {
-                      return std::vector{objective_(proposal.point, proposal.budget_share, proposal.seed)};
+                      return std::vector{objective_(proposal.point, proposal.seed)};
                     }).front();
       const std::lock_guard lock(mutex_);
       ended_.push_back(std::move(ended));
@@ -148,8 +148,8 @@ void check_not_hopeless(const Study& study) {
 
 Study search(const SearchSpace& space, Runner& trials, const SearchPlan& plan, const SearchOptions& options,
              const std::optional<std::filesystem::path>& path) {
-  if (!(options.trials > 0.0 && options.trials <= kMostTrials)) {
-    throw UsageError(fmt::format("a search has more than 0 and at most {} trials, not {}", kMostTrials, options.trials));
+  if (options.trials < 1 || options.trials > kMostTrials) {
+    throw UsageError(fmt::format("a search has 1 to {} trials, not {}", kMostTrials, options.trials));
   }
   Study study = make_study(space, plan);
   if (path && std::filesystem::exists(*path)) {
@@ -157,13 +157,12 @@ Study search(const SearchSpace& space, Runner& trials, const SearchPlan& plan, c
     check_same_search(saved, study, *path);
     study = std::move(saved);
   }
-  const std::size_t numbers = numbers_for(study.plan, options.trials);
   Proposer proposer;
   std::size_t next = 0;
   bool exhausted = false;
   while (true) {
     check_not_hopeless(study);
-    while (!options.stop.stop_requested() && !exhausted && next < numbers && trials.running().size() < study.plan.parallel) {
+    while (!options.stop.stop_requested() && !exhausted && next < options.trials && trials.running().size() < study.plan.parallel) {
       if (find_trial(study, next) != nullptr) {
         ++next;
         continue;
@@ -171,7 +170,7 @@ Study search(const SearchSpace& space, Runner& trials, const SearchPlan& plan, c
       if (!is_ready(study, next)) break;
       const std::optional<Proposal> proposal = proposer.propose(study, next, trials.running());
       if (proposal) trials.begin(*proposal);
-      exhausted = !proposal && slot_of(study.plan, next).round == 0;
+      exhausted = !proposal;
       ++next;
     }
     if (trials.running().empty()) break;

@@ -15,8 +15,6 @@
 namespace drift {
 namespace {
 
-bool has_shares(const Study& study) { return study.plan.shares.size() > 1; }
-
 bool counts(const Trial& trial) { return trial.value && trial.state != TrialState::failed; }
 
 struct Incumbent {
@@ -24,24 +22,14 @@ struct Incumbent {
   Eigen::VectorXd place;  // in the space's cube
 };
 
-// A trial under way, or recorded too late to be looked at.
-struct Unseen {
-  Point point;
-  double share = 1.0;
-};
-
-// What a full trial at the point is expected to give.
-double full_mean(const Study& study, const GaussianProcess& process, const Point& point) {
-  return process.mean_at(surrogate_place(study, point, 1.0).transpose())[0];
-}
-
-// The smallest posterior mean of a full trial among the points with a value.
+// The smallest posterior mean among the points with a value.
 Incumbent incumbent_of(const Study& study, const GaussianProcess& process, const std::vector<const Trial*>& seen) {
   Incumbent best{.value = std::numeric_limits<double>::infinity(), .place = {}};
   for (const Trial* trial : seen) {
     if (!counts(*trial)) continue;
-    const double mean = full_mean(study, process, trial->point);
-    if (mean < best.value) best = {.value = mean, .place = to_cube(study.space, trial->point)};
+    Eigen::VectorXd place = to_cube(study.space, trial->point);
+    const double mean = process.mean_at(place.transpose())[0];
+    if (mean < best.value) best = {.value = mean, .place = std::move(place)};
   }
   return best;
 }
@@ -63,24 +51,13 @@ std::uint64_t seed_of_trial(std::uint64_t plan_seed, std::size_t number) {
   return (high << 32U) | random.bits();
 }
 
-Eigen::VectorXd surrogate_place(const Study& study, const Point& point, double share) {
-  Eigen::VectorXd place = to_cube(study.space, point);
-  if (has_shares(study)) {
-    const double smallest = study.plan.shares.front();
-    place.conservativeResize(place.size() + 1);
-    place[place.size() - 1] = std::log(share / smallest) / std::log(1.0 / smallest);
-  }
-  return place;
-}
-
 std::optional<Surrogate> surrogate_of(const Study& study, const std::vector<const Trial*>& trials) {
   std::vector<bool> is_choice;
   for (const Setting& setting : study.space) is_choice.push_back(setting.kind == SettingKind::choice);
-  if (has_shares(study)) is_choice.push_back(false);
   Eigen::MatrixXd places(static_cast<Eigen::Index>(trials.size()), static_cast<Eigen::Index>(is_choice.size()));
   std::vector<std::optional<double>> values;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    places.row(static_cast<Eigen::Index>(i)) = surrogate_place(study, trials[i]->point, trials[i]->budget_share).transpose();
+    places.row(static_cast<Eigen::Index>(i)) = to_cube(study.space, trials[i]->point).transpose();
     values.push_back(counts(*trials[i]) ? trials[i]->value : std::nullopt);
   }
   if (std::count_if(values.begin(), values.end(), [](const auto& value) { return value.has_value(); }) < 2) return std::nullopt;
@@ -100,26 +77,24 @@ const Surrogate* Proposer::surrogate(const Study& study, const std::vector<const
 
 std::optional<Eigen::VectorXd> Proposer::new_place(const Study& study, std::size_t number, const std::vector<Proposal>& pending) {
   std::vector<const Trial*> seen;
-  std::map<std::size_t, Unseen> unseen;  // by number, so that rounding is the same whichever ended first
+  std::map<std::size_t, Eigen::VectorXd> unseen;  // by number, so that rounding is the same whichever ended first
   std::vector<Eigen::VectorXd> taken;
   for (const Trial& trial : study.trials) {
     if (trial.number >= number) break;
+    taken.push_back(to_cube(study.space, trial.point));
     if (trial.number < first_unseen(study.plan, number)) {
       seen.push_back(&trial);
     } else {
-      unseen[trial.number] = {.point = trial.point, .share = trial.budget_share};
+      unseen[trial.number] = taken.back();
     }
-    taken.push_back(to_cube(study.space, trial.point));
   }
   for (const Proposal& proposal : pending) {
     if (proposal.number >= number) continue;
-    unseen[proposal.number] = {.point = proposal.point, .share = proposal.budget_share};
     taken.push_back(to_cube(study.space, proposal.point));
+    unseen[proposal.number] = taken.back();
   }
-  const std::size_t ordinal = slot_of(study.plan, number).new_points;
   const auto key = static_cast<std::uint32_t>(number);
-  if (ordinal < study.plan.first.size()) return to_cube(study.space, study.plan.first[ordinal]);
-  const std::size_t after_first = ordinal - study.plan.first.size();
+  const std::size_t after_first = number - study.plan.first.size();
   if (after_first < study.plan.initial) {
     if (auto place = initial_place(study, after_first, taken)) return place;
     return random_point(study.space, taken, study.plan.seed, key);
@@ -128,13 +103,12 @@ std::optional<Eigen::VectorXd> Proposer::new_place(const Study& study, std::size
   if (fitted == nullptr) return random_point(study.space, taken, study.plan.seed, key);
   Incumbent best = incumbent_of(study, fitted->process, seen);
   GaussianProcess process = fitted->process;
-  for (const auto& [unused, trial] : unseen) {
-    process = process.believing(surrogate_place(study, trial.point, trial.share));
-    best.value = std::min(best.value, full_mean(study, fitted->process, trial.point));
+  for (const auto& [unused, place] : unseen) {
+    process = process.believing(place);
+    best.value = std::min(best.value, fitted->process.mean_at(place.transpose())[0]);
   }
   return next_point({.space = study.space,
                      .process = process,
-                     .has_share = has_shares(study),
                      .best = best.value,
                      .best_place = best.place,
                      .taken = taken,
@@ -143,20 +117,11 @@ std::optional<Eigen::VectorXd> Proposer::new_place(const Study& study, std::size
 }
 
 std::optional<Proposal> Proposer::propose(const Study& study, std::size_t number, const std::vector<Proposal>& pending) {
-  const Slot slot = slot_of(study.plan, number);
-  const double share = study.plan.shares[slot.round];
-  if (slot.round > 0) {
-    const Trial* trial = promoted(study, slot);
-    if (trial == nullptr) return std::nullopt;
-    return Proposal{.number = number, .point = trial->point, .budget_share = share, .seed = trial->seed};
-  }
+  const std::uint64_t seed = seed_of_trial(study.plan.seed, number);
+  if (number < study.plan.first.size()) return Proposal{.number = number, .point = study.plan.first[number], .seed = seed};
   const std::optional<Eigen::VectorXd> place = new_place(study, number, pending);
   if (!place) return std::nullopt;
-  const bool is_given = slot.new_points < study.plan.first.size();
-  return Proposal{.number = number,
-                  .point = is_given ? study.plan.first[slot.new_points] : from_cube(study.space, *place),
-                  .budget_share = share,
-                  .seed = seed_of_trial(study.plan.seed, number)};
+  return Proposal{.number = number, .point = from_cube(study.space, *place), .seed = seed};
 }
 
 }  // namespace drift

@@ -11,12 +11,9 @@ namespace drift {
 
 // Makes the proposals of one study. What it remembers between calls only saves work.
 //
-// A new point is, by its place among the study's new points: one of the plan's first points; one of the Latin hypercube; then the
-// largest log expected improvement over the surrogate. The surrogate sees every recorded trial before first_unseen()
-// (schedule.h), at every budget share: where shares differ, the share is one more coordinate (its logarithm, scaled to [0, 1])
-// with a lengthscale of its own, so cheap trials teach as much about full ones as they turn out to agree with them, and
-// improvement is sought for full trials. What is to be improved on is the smallest posterior mean among the points tried, which
-// noise does not make too good.
+// A new point is, by its number: one of the plan's first points; one of the Latin hypercube; then the largest log expected
+// improvement over the surrogate, which sees every recorded trial before first_unseen() (schedule.h). What is to be improved on
+// is the smallest posterior mean among the points tried, which noise does not make too good.
 //
 // Trials still under way enter as kriging believers (Ginsbourger, Le Riche, Carraro 2010): the surrogate's mean there is taken
 // for their value. That leaves the mean as it is, takes the variance away, and what is expected there must be improved on as
@@ -24,7 +21,7 @@ namespace drift {
 // (and other priors than now) and 1.37, 0.40 and 0.33 for lies of the best, mean and worst value.
 class Proposer {
  public:
-  // None: the slot stays empty, or every point of the space is taken. `pending`: trials with smaller numbers that have begun.
+  // None: every point of the space is taken. `pending`: trials with smaller numbers that have begun.
   std::optional<Proposal> propose(const Study& study, std::size_t number, const std::vector<Proposal>& pending);
 
  private:
@@ -37,8 +34,5 @@ class Proposer {
 
 // The surrogate of all these trials; none while fewer than two have a value.
 std::optional<Surrogate> surrogate_of(const Study& study, const std::vector<const Trial*>& trials);
-
-// The point's place, with the share's coordinate where the study has several shares.
-Eigen::VectorXd surrogate_place(const Study& study, const Point& point, double share);
 
 }  // namespace drift

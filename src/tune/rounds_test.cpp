@@ -16,7 +16,7 @@ std::vector<TrialOutcome> fickle_round(std::span<const Proposal> round) {
   std::vector<TrialOutcome> outcomes;
   for (const Proposal& proposal : round) {
     try {
-      outcomes.push_back(fickle_branin(proposal.point, proposal.budget_share, proposal.seed));
+      outcomes.push_back(fickle_branin(proposal.point, proposal.seed));
     } catch (const Error& error) {
       outcomes.push_back({.value = 0.0, .state = TrialState::failed, .message = error.what()});
     }
@@ -58,15 +58,12 @@ TEST(Rounds, AreWholeAndSeeAllThatWentBefore) {
   EXPECT_NE(optimise(branin_space(), fickle_branin, plan, options_for(18)).trials.back().point, study.trials.back().point);
 }
 
-class RoundsStopped : public testing::TestWithParam<bool> {};
-
-TEST_P(RoundsStopped, AndResumedAreTheSameAsIfTheyNeverWere) {
+TEST(Rounds, StoppedAndResumedAreTheSameAsIfTheyNeverWere) {
   SearchPlan plan;
   plan.seed = 11;
   plan.parallel = 5;
   plan.rounds = true;
-  if (GetParam()) plan.shares = {1.0 / 9.0, 1.0 / 3.0, 1.0};
-  const double trials = GetParam() ? 6.0 : 17.0;
+  const std::size_t trials = 17;
   const Study whole = optimise(branin_space(), RoundObjective(fickle_round), plan, options_for(trials));
   const ScratchFolder folder;
   const auto path = folder / "study.json";
@@ -80,8 +77,6 @@ TEST_P(RoundsStopped, AndResumedAreTheSameAsIfTheyNeverWere) {
   plan.rounds = false;
   EXPECT_THROW(optimise(branin_space(), RoundObjective(fickle_round), plan, options_for(trials), path), UsageError);
 }
-
-INSTANTIATE_TEST_SUITE_P(FullOrHalving, RoundsStopped, testing::Bool());
 
 TEST(Rounds, ThatThrowFailAsAWholeUnlessStopWasAskedFor) {
   SearchPlan plan;

@@ -14,17 +14,10 @@ namespace drift {
 namespace {
 
 constexpr std::size_t kMostParallel = 1024;  // trials side by side
-constexpr std::size_t kMostRounds = 6;       // of successive halving: 243 points in a bracket
 
 void check_plan(const SearchSpace& space, const SearchPlan& plan) {
   if (plan.parallel < 1 || plan.parallel > kMostParallel) {
     throw UsageError(fmt::format("a search runs 1 to {} trials side by side, not {}", kMostParallel, plan.parallel));
-  }
-  const auto& shares = plan.shares;
-  const bool ascending = std::adjacent_find(shares.begin(), shares.end(), std::greater_equal<>()) == shares.end();
-  if (shares.empty() || shares.size() > kMostRounds || !ascending || !(shares.front() > 0.0) || shares.back() != 1.0) {
-    throw UsageError(fmt::format("the budget shares [{}] of successive halving must ascend from above 0 to 1, {} rounds at most",
-                                 fmt::join(shares, ", "), kMostRounds));
   }
   for (const Point& point : plan.first) check_point(space, point);
 }
@@ -46,8 +39,7 @@ std::vector<Proposal> propose(const Study& study, std::size_t count) {
   Proposer proposer;
   std::vector<Proposal> proposals;
   for (std::size_t number = 0; proposals.size() < count; ++number) {
-    if (find_trial(study, number) != nullptr || is_empty_slot(study, number)) continue;
-    if (slot_of(study.plan, number).round > 0 && !is_ready(study, number)) break;
+    if (find_trial(study, number) != nullptr) continue;
     std::optional<Proposal> proposal = proposer.propose(study, number, proposals);
     if (!proposal) break;
     proposals.push_back(std::move(*proposal));
@@ -64,7 +56,6 @@ void record(Study& study, const Proposal& proposal, const TrialOutcome& outcome,
               .point = proposal.point,
               .state = outcome.state,
               .value = std::nullopt,
-              .budget_share = proposal.budget_share,
               .seed = proposal.seed,
               .seconds = seconds,
               .message = outcome.message};
@@ -84,10 +75,7 @@ std::optional<std::size_t> best_trial(const Study& study) {
   for (std::size_t i = 0; i < study.trials.size(); ++i) {
     const Trial& trial = study.trials[i];
     if (trial.state != TrialState::done) continue;
-    if (!best || trial.budget_share > study.trials[*best].budget_share ||
-        (trial.budget_share == study.trials[*best].budget_share && *trial.value < *study.trials[*best].value)) {
-      best = i;
-    }
+    if (!best || *trial.value < *study.trials[*best].value) best = i;
   }
   return best;
 }
@@ -96,7 +84,7 @@ std::vector<std::optional<double>> best_so_far(const Study& study) {
   std::vector<std::optional<double>> curve;
   std::optional<double> best;
   for (const Trial& trial : study.trials) {
-    if (trial.state == TrialState::done && trial.budget_share == 1.0) best = best ? std::min(*best, *trial.value) : trial.value;
+    if (trial.state == TrialState::done) best = best ? std::min(*best, *trial.value) : trial.value;
     curve.push_back(best);
   }
   return curve;

@@ -38,7 +38,6 @@ void visit_fields(Self& self, auto&& field) {
   field("seed", self.seed);
   field("initial", self.initial);
   field("parallel", self.parallel);
-  field("shares", self.shares);
 }
 
 template <class Self>
@@ -47,7 +46,6 @@ void visit_fields(Self& self, auto&& field) {
   field("number", self.number);
   field("state", self.state);
   field("value", self.value);
-  field("budget_share", self.budget_share);
   field("seed", self.seed);
   field("seconds", self.seconds);
   field("message", self.message);
@@ -200,23 +198,32 @@ class StudyReader {
     return static_cast<double>(found - setting.words.begin());
   }
 
-  SearchPlan plan(const Json& json, const SearchSpace& space) const {
-    Json rest = json;
+  // Written by versions that had successive halving; studies without it have this value alone.
+  void drop_full_share(Json& json, const char* key, const Json& full) const {
+    if (!json.is_object() || !json.contains(key)) return;
+    if (json[key] != full) refuse("its trials went by successive halving, which drift no longer has; begin a new study");
+    json.erase(key);
+  }
+
+  SearchPlan plan(Json json, const SearchSpace& space) const {
+    const Json whole = json;
     const bool has_rounds = json.is_object() && json.contains("rounds");
     if (has_rounds && !json["rounds"].is_boolean()) refuse("the plan's \"rounds\" is neither true nor false");
-    if (has_rounds) rest.erase("rounds");
+    if (has_rounds) json.erase("rounds");
     const bool has_fingerprint = json.is_object() && json.contains("fingerprint");
     if (has_fingerprint && !json["fingerprint"].is_string()) refuse("the plan's \"fingerprint\" is not text");
-    if (has_fingerprint) rest.erase("fingerprint");
-    SearchPlan read = fields<SearchPlan>(std::move(rest), "the plan", "first");
-    if (has_rounds) read.rounds = json["rounds"].get<bool>();
-    if (has_fingerprint) read.fingerprint = json["fingerprint"].get<std::string>();
-    for (const Json& entry : list(json, "first")) read.first.push_back(point(entry, space, "the plan"));
+    if (has_fingerprint) json.erase("fingerprint");
+    drop_full_share(json, "shares", Json::array({1.0}));
+    SearchPlan read = fields<SearchPlan>(std::move(json), "the plan", "first");
+    if (has_rounds) read.rounds = whole["rounds"].get<bool>();
+    if (has_fingerprint) read.fingerprint = whole["fingerprint"].get<std::string>();
+    for (const Json& entry : list(whole, "first")) read.first.push_back(point(entry, space, "the plan"));
     return read;
   }
 
-  Trial trial(const Json& json, const SearchSpace& space, const std::vector<Trial>& before) const {
+  Trial trial(Json json, const SearchSpace& space, const std::vector<Trial>& before) const {
     const std::string where = fmt::format("entry {} of the trials", before.size());
+    drop_full_share(json, "budget_share", 1.0);
     Trial read = fields<Trial>(json, where, "point");
     read.point = point(json["point"], space, where);
     if (!before.empty() && read.number <= before.back().number) refuse(where + ": its number does not ascend");
@@ -225,7 +232,6 @@ class StudyReader {
       refuse(where + ": done trials have a value, failed ones have none");
     }
     if (read.value && !(std::abs(*read.value) <= kLargestValue)) refuse(where + ": its value is too large");
-    if (!(read.budget_share > 0.0 && read.budget_share <= 1.0)) refuse(where + ": its budget share is not in (0, 1]");
     if (!(read.seconds >= 0.0)) refuse(where + ": its seconds are negative");
     return read;
   }
@@ -277,7 +283,6 @@ void check_same_search(const Study& saved, const Study& wanted, const std::files
     refuse(saved.plan.rounds ? "trials in rounds, other" : "trials that do not go in rounds, other");
   }
   if (saved.plan.first != wanted.plan.first) refuse("other first points");
-  if (saved.plan.shares != wanted.plan.shares) refuse("other budget shares");
   // Studies from before there were fingerprints are taken at their word.
   if (!saved.plan.fingerprint.empty() && saved.plan.fingerprint != wanted.plan.fingerprint) {
     refuse("trials on other observations or with other settings");

@@ -17,7 +17,6 @@ Study some_study() {
   SearchPlan plan;
   plan.seed = 0xfedcba9876543210;
   plan.first = {{0.01, 3.0, 1.0}};
-  plan.shares = {1.0 / 9.0, 1.0 / 3.0, 1.0};
   plan.fingerprint = "00ff";
   Study study = make_study({{.name = "rate", .kind = SettingKind::log_real, .low = 1e-5, .high = 1.0},
                             {.name = "layers", .kind = SettingKind::whole, .low = 1, .high = 4},
@@ -47,7 +46,6 @@ TEST(StudyFile, HoldsAllOfAStudyToTheLastBit) {
   EXPECT_EQ(back.plan.seed, study.plan.seed);
   EXPECT_EQ(back.plan.initial, study.plan.initial);
   EXPECT_EQ(back.plan.first, study.plan.first);
-  EXPECT_EQ(back.plan.shares, study.plan.shares);
   EXPECT_EQ(back.plan.fingerprint, study.plan.fingerprint);
   ASSERT_EQ(back.space.size(), 3U);
   EXPECT_EQ(back.space[2].words, study.space[2].words);
@@ -107,7 +105,7 @@ TEST(StudyFile, EveryDamagedValueIsRefused) {
       {"/plan/seed", -1, "seed"},
       {"/plan/parallel", 0, "side by side"},
       {"/plan/initial", 0, "initial"},
-      {"/plan/shares", {0.5, 0.25, 1.0}, "shares"},
+      {"/plan/shares", {0.5, 1.0}, "successive halving"},
       {"/plan/first/0/rate", 7.0, "rate"},
       {"/plan/extra", 1, "extra"},
       {"/plan/rounds", 1, "rounds"},
@@ -125,7 +123,7 @@ TEST(StudyFile, EveryDamagedValueIsRefused) {
       {"/trials/0/value", 1e200, "too large"},
       {"/trials/1/value", 3.0, "failed ones have none"},
       {"/trials/1/number", 0, "ascend"},
-      {"/trials/0/budget_share", 0.0, "budget share"},
+      {"/trials/0/budget_share", 0.5, "successive halving"},
       {"/trials/0/seconds", -1.0, "seconds"},
       {"/trials/0/state", "lost", "state"},
       {"/unknown", 1, "unknown"},
@@ -138,6 +136,17 @@ TEST(StudyFile, EveryDamagedValueIsRefused) {
   }
   write_bytes(folder / "whole.json", good.dump());  // control: undamaged, it is read
   EXPECT_EQ(refusal(folder / "whole.json"), "");
+}
+
+TEST(StudyFile, OfFullTrialsFromWhenThereWasHalvingIsRead) {
+  const ScratchFolder folder;
+  const Study study = some_study();
+  save_study(study, folder / "study.json");
+  auto old = nlohmann::json::parse(read_bytes(folder / "study.json"));
+  old["plan"]["shares"] = {1.0};
+  for (auto& trial : old["trials"]) trial["budget_share"] = 1.0;
+  write_bytes(folder / "old.json", old.dump());
+  expect_same_trials(load_study(folder / "old.json"), study);
 }
 
 TEST(StudyFile, TrialsOfOtherDataAreNotGoneOnWith) {
