@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/longitude.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/fit.h"
@@ -15,7 +16,7 @@ namespace {
 
 std::string region_name(double lon_deg, double lat_deg) {
   constexpr double kSide = 30.0;
-  const double west = kSide * std::floor((lon_deg - 360.0 * std::floor((lon_deg + 180.0) / 360.0)) / kSide);
+  const double west = kSide * std::floor(wrapped_longitude(lon_deg) / kSide);
   const double south = std::min(kSide * std::floor(lat_deg / kSide), 90.0 - kSide);
   const auto name = [](double at, char positive, char negative) {
     return fmt::format("{:g}{}", std::abs(at), at < 0.0 ? negative : positive);
