@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/significant_digits.h"
 #include "drift/error.h"
 #include "drift/field.h"
 #include "geo/grid_mapping.h"
@@ -21,7 +22,7 @@ namespace {
 // The shortest number within an error: a step of 0.1 degrees in single precision comes as 0.10000042.
 double shortest(double number, double error) {
   for (int digits = 1; digits < 17; ++digits) {
-    const double shorter = std::stod(fmt::format("{:.{}g}", number, digits));
+    const double shorter = to_digits(number, digits);
     if (std::abs(shorter - number) <= error) return shorter;
   }
   return number;
