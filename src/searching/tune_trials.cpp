@@ -15,6 +15,7 @@
 #include "engine/scales.h"
 #include "fitting/judge.h"
 #include "fitting/replan.h"
+#include "math/huber.h"
 
 namespace drift {
 namespace {
@@ -32,9 +33,7 @@ void shuffle(std::vector<std::size_t>& rows, std::uint64_t seed) {
 }
 
 double loss_of(const Recipe& recipe, double residual) {
-  if (recipe.loss == LossKind::squared) return residual * residual;
-  const double size = std::abs(residual), delta = recipe.huber_delta;
-  return size > delta ? delta * (size - 0.5 * delta) : 0.5 * size * size;
+  return recipe.loss == LossKind::squared ? residual * residual : huber_value(residual, recipe.huber_delta);
 }
 
 // Mean over observations and members.

@@ -11,6 +11,7 @@
 
 #include "drift/error.h"
 #include "drift/uncertainty.h"
+#include "math/huber.h"
 #include "network/plan.h"
 #include "train/loss.h"
 #include "train/variational.h"
@@ -38,7 +39,7 @@ class Likelihood {
     const double delta = loss_.delta;
     const double core = 2.0 * t * std::sqrt(std::numbers::pi) * std::erf(0.5 * delta / t);
     const double tails = 4.0 * t * t / delta * std::exp(-0.25 * delta * delta / (t * t));
-    return -half_precision * loss_detail::Huber<double>{delta}.value(residual) - std::log(core + tails);
+    return -half_precision * huber_value(residual, delta) - std::log(core + tails);
   }
 
  private:
