@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "drift/matrix_view.h"
-
 namespace drift {
 
 // Scores of a Gaussian forecast N(mean, sd^2) of a number y: the lower the better for all but coverage.
@@ -35,31 +33,6 @@ double mean_interval_score(std::span<const double> y, std::span<const double> me
 
 // The share of y inside the forecast's central interval of probability `level` (0, 1): near `level` when the sd is honest.
 double coverage(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double level);
-
-// Scores of a forecast that is known by draws [draws, n] alone.
-
-// Empirical CRPS of draws of one number: mean |x - y| less half the mean |x - x'| over all pairs of different draws, which makes
-// it unbiased; |x - y| for one draw.
-double empirical_crps(double y, std::span<const double> draws);
-double mean_empirical_crps(std::span<const double> y, MatrixView<const float> draws);
-
-// How observations scatter about the field.
-struct Likelihood {
-  enum class Kind {
-    gaussian,
-    huber,  // Gaussian in the middle, exponential beyond `threshold` standard deviations: for data with outliers
-  };
-  Kind kind = Kind::gaussian;
-  double sd = 1.0;           // > 0, of the Gaussian (part)
-  double threshold = 1.345;  // > 0
-};
-// log p(y | field = f).
-double log_likelihood(const Likelihood& likelihood, double y, double f);
-
-// Negative log predictive density of the mixture of the draws, -log mean_j p(y | f_j), and its upper bound by Jensen's
-// inequality, -mean_j log p(y | f_j), which is what training minimises; means over y.
-double ensemble_nlpd(std::span<const double> y, MatrixView<const float> draws, const Likelihood& likelihood);
-double ensemble_nlpd_bound(std::span<const double> y, MatrixView<const float> draws, const Likelihood& likelihood);
 
 // All of them at once. Those that need a spread are absent without one.
 struct Scores {

@@ -45,8 +45,6 @@ using Point = std::vector<double>;
 void check_space(const SearchSpace& space);
 void check_point(const SearchSpace& space, const Point& point);
 
-// The value of a setting by name; UsageError with the nearest name where there is none.
-double value_of(const SearchSpace& space, const Point& point, std::string_view name);
 // "rate 0.003, layers 4, loss huber"
 std::string describe(const SearchSpace& space, const Point& point);
 
