@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "baselines/gp_adapter.h"
+#include "core/blocks.h"
 #include "core/threads.h"
 #include "drift/error.h"
 #include "drift/grouped.h"
@@ -14,7 +15,6 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kBlock = 65536;  // points predicted together
 
 int threads_of(const InterpolatorControl& control) { return control.threads > 0 ? control.threads : available_threads(); }
 
@@ -79,19 +79,19 @@ bool EnsembleInterpolator::fit(const InterpolatorData& data, const InterpolatorC
 
 void EnsembleInterpolator::predict(MatrixView<const float> points, const PointForecast& out) const {
   if (engine_ == nullptr) throw UsageError(fmt::format("method {}: fit it before predicting", settings_.method));
-  const std::size_t most = std::min(kBlock, points.rows);
+  const std::size_t most = std::min(kPointsAtATime, points.rows);
   std::vector<float> mean(most), variance(most);
-  for (std::size_t first = 0; first < points.rows; first += kBlock) {
-    const std::size_t rows = std::min(kBlock, points.rows - first);
-    engine_->predict(ensemble_, points.middle_rows(first, rows),
-                     {.mean = {mean.data(), rows, 1}, .variance = {variance.data(), rows, 1}, .members = {}});
+  const std::unique_ptr<Predictor> predictor = engine_->prepare(ensemble_);
+  for_blocks(points.rows, [&](std::size_t first, std::size_t rows) {
+    predictor->predict(points.middle_rows(first, rows),
+                       {.mean = {mean.data(), rows, 1}, .variance = {variance.data(), rows, 1}, .members = {}});
     for (std::size_t i = 0; i < rows; ++i) {
       const double sd = std::sqrt(static_cast<double>(variance[i]));
       if (!out.mean.empty()) out.mean[first + i] = static_cast<double>(mean[i]);
       if (!out.sd_epistemic.empty()) out.sd_epistemic[first + i] = sd;
       if (!out.sd_total.empty()) out.sd_total[first + i] = sd;
     }
-  }
+  });
 }
 
 std::vector<std::pair<std::string, std::string>> EnsembleInterpolator::findings(const Domain& domain) const {

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/blocks.h"
 #include "drift/error.h"
 #include "drift/uncertainty.h"
 #include "math/huber.h"
@@ -18,8 +19,6 @@
 
 namespace drift {
 namespace {
-
-constexpr std::size_t kBlockRows = 65536;
 
 class Likelihood {
  public:
@@ -50,12 +49,12 @@ class Likelihood {
 // Mean over the draws of the data's log likelihood.
 double mean_log_likelihood(Engine& engine, const Ensemble& draws, const TrainingSet& data, const Likelihood& likelihood) {
   const std::size_t outputs = data.values.cols, columns = draws.members.size() * outputs;
-  std::vector<float> predictions(std::min(kBlockRows, data.values.rows) * columns);
+  std::vector<float> predictions(std::min(kPointsAtATime, data.values.rows) * columns);
+  const std::unique_ptr<Predictor> predictor = engine.prepare(draws);
   double sum = 0.0;
-  for (std::size_t first = 0; first < data.values.rows; first += kBlockRows) {
-    const std::size_t rows = std::min(kBlockRows, data.values.rows - first);
+  for_blocks(data.values.rows, [&](std::size_t first, std::size_t rows) {
     const MatrixView<float> members(predictions.data(), rows, columns);
-    engine.predict(draws, data.coordinates.middle_rows(first, rows), {.mean = {}, .variance = {}, .members = members});
+    predictor->predict(data.coordinates.middle_rows(first, rows), {.mean = {}, .variance = {}, .members = members});
     for (std::size_t row = 0; row < rows; ++row) {
       const double weight = data.weights.empty() ? 1.0 : static_cast<double>(data.weights[first + row]);
       for (std::size_t col = 0; col < columns; ++col) {
@@ -63,7 +62,7 @@ double mean_log_likelihood(Engine& engine, const Ensemble& draws, const Training
         sum += likelihood.log_density(residual, weight);
       }
     }
-  }
+  });
   return sum / static_cast<double>(draws.members.size());
 }
 
