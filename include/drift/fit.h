@@ -81,6 +81,7 @@ FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& con
 struct ModelScores {
   Scores all;
   std::vector<std::pair<std::string, Scores>> groups;  // by name; empty where nothing was asked for
+  std::optional<double> trained_share;  // of the observations that trained the model, from a sample; none: not known
 };
 enum class ScoreGroups {
   none,

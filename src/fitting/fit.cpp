@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "drift/error.h"
+#include "fields/training_sample.h"
 #include "fitting/blend.h"
 #include "fitting/judge.h"
 #include "fitting/networks.h"
@@ -104,6 +105,7 @@ FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& con
   model.domain = plan.domain;
   model.info = describe_field(plan, reading);
   model.cells = data_cells(plan.domain, observations, std::span<const std::size_t>(plan.split.training));
+  model.training_sample = training_sample(observations, std::span<const std::size_t>(plan.split.training));
   model.settings = to_toml(plan.settings);
   if (plan.method == FitMethod::network) {
     model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble);

@@ -9,6 +9,7 @@
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/fit.h"
+#include "fields/training_sample.h"
 #include "fitting/judge.h"
 
 namespace drift {
@@ -66,6 +67,7 @@ ModelScores score_model(Engine& engine, const FieldModel& model, const Observati
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   const Forecast all = forecast(engine, model, observations, rows, sigmas);
   ModelScores scores;
+  scores.trained_share = share_that_trained(model.training_sample, observations);
   scores.all = score(model, all);
   std::map<std::string, std::vector<std::size_t>> rows_of;
   const std::vector<std::string> names = group_names(model, observations, groups);

@@ -31,6 +31,20 @@ TEST(ScoreForecast, GathersTheSingleScores) {
   EXPECT_NEAR(*scores.interval_score95, (2 * z * 1.9 + 40.0 * (1.0 - 0.4 * z)) / 3.0, 1e-12);
 }
 
+TEST(ScoreForecast, MeasuresTheIntervalsThatItIsGiven) {
+  const std::vector<double> y = {1.0, 2.0, 4.0}, mean = {1.5, 2.0, 3.0}, sd = {1.0, 0.5, 0.4};
+  const Scores gaussian = score_forecast(y, mean, sd);
+  const Scores same = score_forecast(y, mean, sd, [](double level) { return normal_quantile(0.5 + 0.5 * level); });
+  EXPECT_NEAR(*same.interval_score95, *gaussian.interval_score95, 1e-12);
+  for (std::size_t i = 0; i < 19; ++i) EXPECT_EQ(same.reliability[i].share, gaussian.reliability[i].share);
+  const Scores wide = score_forecast(y, mean, sd, [](double) { return 3.0; });
+  EXPECT_NEAR(*wide.interval_score95, 6.0 * 1.9 / 3.0, 1e-12);  // none is missed: the widths alone
+  for (const Scores::Interval& interval : wide.reliability) EXPECT_EQ(interval.share, 1.0);
+  for (const Scores::Interval& interval : wide.intervals) EXPECT_NEAR(interval.mean_width, 6.0 * 1.9 / 3.0, 1e-12);
+  EXPECT_EQ(wide.crps, gaussian.crps);
+  EXPECT_EQ(wide.nll, gaussian.nll);
+}
+
 TEST(ScoreForecast, LeavesOutWhatNeedsASpread) {
   const std::vector<double> y = {1.0}, mean = {1.5};
   const nlohmann::json json = nlohmann::json::parse(to_json(score_forecast(y, mean, {})));
