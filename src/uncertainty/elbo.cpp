@@ -80,7 +80,7 @@ Elbo elbo(Engine& engine, const Ensemble& ensemble, const TrainingSet& data, con
   for (const Member& member : ensemble.members) {
     const Ensemble one{ensemble.spec, ensemble.seed, {member}};
     for (std::size_t draw = 0; draw < draws; ++draw) {
-      const Ensemble drawn = variational_draws(one, 1, seed, draw);
+      const Ensemble drawn = variational_draws(one, 1, seed, draw, engine.host_threads());
       result.log_likelihood += share / static_cast<double>(draws) * mean_log_likelihood(engine, drawn, data, likelihood);
     }
     for (const MatrixPlace& place : places) {
