@@ -79,7 +79,8 @@ void run(const ScoreOptions& options, const RunOptions& flags) {
   const drift::ModelScores scores = drift::score_model(*engine, model, reading.observations, groups_of(options.by));
   if (options.json) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(drift::to_json(scores.all));
-    json["trained_share"] = scores.trained_share ? nlohmann::ordered_json(*scores.trained_share) : nlohmann::ordered_json(nullptr);
+    json["trained_share"] =
+        scores.trained_share ? nlohmann::ordered_json(*scores.trained_share) : nlohmann::ordered_json(nullptr);
     for (const auto& [name, its] : scores.groups) json["groups"][name] = nlohmann::ordered_json::parse(drift::to_json(its));
     fmt::print("{}\n", json.dump(2));
     return;

@@ -43,9 +43,7 @@ std::string study_json(const drift::Study& study) {
   nlohmann::ordered_json json;
   json["trials"] = nlohmann::ordered_json::array();
   for (const drift::Trial& trial : study.trials) {
-    nlohmann::ordered_json one = {{"number", trial.number},
-                                  {"state", drift::word_of(trial.state)},
-                                  {"seconds", trial.seconds}};
+    nlohmann::ordered_json one = {{"number", trial.number}, {"state", drift::word_of(trial.state)}, {"seconds", trial.seconds}};
     one["value"] = trial.value ? nlohmann::ordered_json(*trial.value) : nlohmann::ordered_json(nullptr);
     for (std::size_t i = 0; i < study.space.size(); ++i) one["settings"][study.space[i].name] = trial.point[i];
     if (const auto parts = drift::trial_parts(trial))

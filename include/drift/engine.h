@@ -80,8 +80,8 @@ struct PredictionViews {
   MatrixView<float> members = {};   // [n, members * outputs], a member's outputs side by side
 };
 
-// An ensemble made ready to predict with, for many calls on a few points each, as the blocks of a map: on a GPU the weights and the
-// room for a block stay on the device from call to call. Refers to its engine and to the ensemble, which must outlive it, the
+// An ensemble made ready to predict with, for many calls on a few points each, as the blocks of a map: on a GPU the weights and
+// the room for a block stay on the device from call to call. Refers to its engine and to the ensemble, which must outlive it, the
 // ensemble unchanged. Results are those of the engine's own functions, to the bit. Calls may come from several threads.
 class Predictor {
  public:

@@ -81,7 +81,7 @@ struct SearchPlan {
   std::size_t parallel = 1;       // trials side by side: a proposal waits for the results of all but this many before it
   bool rounds = false;            // they begin and end together: a proposal sees the results of all rounds before its own
   std::vector<Point> first = {};  // tried before anything else, e.g. settings known to work
-  std::string fingerprint = {};  // of all else that a trial's value depends on: data, settings not searched. Empty: not known
+  std::string fingerprint = {};   // of all else that a trial's value depends on: data, settings not searched. Empty: not known
 };
 
 struct Study {

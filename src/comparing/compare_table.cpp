@@ -118,7 +118,8 @@ bool scores_calibrated(const Comparison& comparison) {
 std::vector<std::string> notes(const Comparison& comparison) {
   return {
       scores_calibrated(comparison)
-          ? "Held-out observations are too few to halve: those that give the scores also calibrated, and the scores are optimistic."
+          ? "Held-out observations are too few to halve: those that give the scores also calibrated, and the scores are "
+            "optimistic."
           : "Held-out observations are halved: the second half gives the scores. " + calibration_words(comparison.calibrate),
       fmt::format("fit: wall time in seconds on {} thread{}, from standardised observations to a method that predicts, with what "
                   "tuning its text asks for and none else; core-s: processor time of the same.",

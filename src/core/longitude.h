@@ -19,14 +19,11 @@ inline double wrapped_longitude(double lon_deg) { return turned_from(-180.0, lon
 inline double degrees_eastwards(double from_deg, double to_deg) { return turned_from(0.0, to_deg - from_deg); }
 
 // The longitude that is at most half a turn from `near`: continues an axis over the date line.
-inline double turned_near(double near_deg, double lon_deg) {
-  return lon_deg - 360.0 * std::round((lon_deg - near_deg) / 360.0);
-}
+inline double turned_near(double near_deg, double lon_deg) { return lon_deg - 360.0 * std::round((lon_deg - near_deg) / 360.0); }
 
 // On the way from west eastwards to east, both included; everywhere, if they are a whole turn or more apart.
 inline bool lies_between(double west_deg, double east_deg, double lon_deg) {
-  return std::abs(east_deg - west_deg) >= 360.0 ||
-         degrees_eastwards(west_deg, lon_deg) <= degrees_eastwards(west_deg, east_deg);
+  return std::abs(east_deg - west_deg) >= 360.0 || degrees_eastwards(west_deg, lon_deg) <= degrees_eastwards(west_deg, east_deg);
 }
 
 }  // namespace drift

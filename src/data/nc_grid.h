@@ -42,8 +42,8 @@ struct NcGrid {
 // All variables of numbers that lie on a grid and are neither positions, times nor bounds.
 std::vector<const NcVariable*> variables_on_grids(const NcReader& file);
 
-// Without the axes' numbers. Throws UsageError if the variable does not lie on a grid, Error if its grid mapping is not understood
-// and cells have no positions of their own.
+// Without the axes' numbers. Throws UsageError if the variable does not lie on a grid, Error if its grid mapping is not
+// understood and cells have no positions of their own.
 NcGrid grid_of(const NcReader& file, const NcVariable& variable);
 
 // Fills x.at and y.at, or lon and lat. Throws Error for axes that neither ascend nor descend throughout.

@@ -7,8 +7,8 @@
 
 #include "core/json_fields.h"
 #include "drift/error.h"
-#include "fields/process_file.h"
 #include "fields/base64.h"
+#include "fields/process_file.h"
 #include "fields/training_sample.h"
 
 namespace drift {
@@ -18,7 +18,7 @@ constexpr const char* kDomainKey = "domain";
 constexpr const char* kInfoKey = "field";
 constexpr const char* kCellsKey = "cells";
 constexpr const char* kSampleKey = "training_sample";  // base64; models of earlier versions have none
-constexpr const char* kBitsKey = "cell_bits";  // base64; models of earlier versions have them in "cells"
+constexpr const char* kBitsKey = "cell_bits";          // base64; models of earlier versions have them in "cells"
 constexpr const char* kSettingsKey = "settings";
 constexpr const char* kScoresKey = "scores";
 
@@ -86,9 +86,12 @@ void check_info(const FieldInfo& info) {
 
 void save_field_model(const std::filesystem::path& path, const FieldModel& model) {
   const StoredCells cells = {model.cells.columns, model.cells.rows, model.cells.extent, {}};
-  const Metadata metadata = {{kDomainKey, to_json(model.domain)},   {kInfoKey, write_json(model.info).dump()},
-                             {kCellsKey, write_json(cells).dump()}, {kBitsKey, to_base64(model.cells.bits)},
-                             {kSettingsKey, model.settings},        {kScoresKey, model.scores},
+  const Metadata metadata = {{kDomainKey, to_json(model.domain)},
+                             {kInfoKey, write_json(model.info).dump()},
+                             {kCellsKey, write_json(cells).dump()},
+                             {kBitsKey, to_base64(model.cells.bits)},
+                             {kSettingsKey, model.settings},
+                             {kScoresKey, model.scores},
                              {kSampleKey, sample_text(model.training_sample)}};
   if (!model.last_layers.empty()) {
     save_model_with_last_layers(path, model.ensemble, model.last_layers, metadata);

@@ -431,10 +431,10 @@ class Planner {
     const double there_mib =
         static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / 1048576.0;
     if (plan_.memory_mib > there_mib) {
-      throw Error(
-          fmt::format("training needs {:.0f} MiB but this machine has {:.0f}; ask for fewer members, features or --threads, or keep fewer "
-                      "observations (--bbox, --from, --to)",
-                      plan_.memory_mib, there_mib));
+      throw Error(fmt::format(
+          "training needs {:.0f} MiB but this machine has {:.0f}; ask for fewer members, features or --threads, or keep fewer "
+          "observations (--bbox, --from, --to)",
+          plan_.memory_mib, there_mib));
     }
   }
 

@@ -34,7 +34,8 @@ const NcVariable* uncertainty_of(const NcReader& file, const NcVariable& mean, c
   names.push_back("err_" + base);
   for (const std::string& name : names) {
     const NcVariable* found = file.find(name);
-    if (found != nullptr && found != &mean && says_error(name) && std::find(fields.begin(), fields.end(), found) != fields.end()) return found;
+    if (found != nullptr && found != &mean && says_error(name) && std::find(fields.begin(), fields.end(), found) != fields.end())
+      return found;
   }
   return nullptr;
 }

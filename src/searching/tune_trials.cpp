@@ -98,7 +98,8 @@ void DrawsAhead::begin(const NetworkSpec& spec, std::size_t members, std::size_t
   if (spec.space == Space::sphere && spec.coupling == Coupling::additive) return;  // degrees are drawn for a lengthscale
   for (std::size_t number = first; number < std::min(first + count, end_); ++number) {
     const std::uint64_t seed = seed_of_trial(plan_seed_, number);
-    drawn_[seed] = std::async(std::launch::async, [=, threads = threads_] { return draw_ensemble(spec, seed, members, threads); });
+    drawn_[seed] =
+        std::async(std::launch::async, [=, threads = threads_] { return draw_ensemble(spec, seed, members, threads); });
   }
 }
 

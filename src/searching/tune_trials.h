@@ -32,7 +32,7 @@ class DrawsAhead {
  private:
   std::uint64_t plan_seed_;
   std::size_t end_;
-  int threads_;  // of each draw; 0: one per core
+  int threads_;                                           // of each draw; 0: one per core
   std::map<std::uint64_t, std::future<Ensemble>> drawn_;  // by seed
   std::mutex mutex_;
 };

@@ -73,8 +73,7 @@ TEST(Trials, ThatDivergeAreFailuresAndTheOthersGoOn) {
   settings.model.coupling = Coupling::additive;  // bottlenecks feed the head; those of one chain feed cosines, which stay finite
   const FitPlan plan = plan_fit(settings, reading);
   const Trials trials(plan, reading);
-  const std::vector<Proposal> proposals = {{.number = 0, .point = {1e30}, .seed = 1},
-                                           {.number = 1, .point = {5e-3}, .seed = 2}};
+  const std::vector<Proposal> proposals = {{.number = 0, .point = {1e30}, .seed = 1}, {.number = 1, .point = {5e-3}, .seed = 2}};
   const std::vector<TrialOutcome> outcomes = trials.run(*make_engine(settings), proposals, {});
   EXPECT_EQ(outcomes[0].state, TrialState::failed);
   EXPECT_THAT(outcomes[0].message, testing::HasSubstr("training diverged"));

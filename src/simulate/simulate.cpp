@@ -1,4 +1,3 @@
-#include "core/longitude.h"
 #include "drift/simulate.h"
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include <numeric>
 
 #include "core/degree.h"
+#include "core/longitude.h"
 #include "core/random.h"
 #include "core/threads.h"
 #include "drift/error.h"

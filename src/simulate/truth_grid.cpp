@@ -40,7 +40,8 @@ void set_axis(GridAxis& axis, const NcAxis& from, const NcReader& file) {
                              gap, step));
   }
   // Coordinates are good to half a unit in their last place.
-  const double error = std::max(std::abs(first), std::abs(from.at.back())) * (from.variable->type == NC_FLOAT ? 0x1p-24 : 0x1p-52);
+  const double error =
+      std::max(std::abs(first), std::abs(from.at.back())) * (from.variable->type == NC_FLOAT ? 0x1p-24 : 0x1p-52);
   axis.first = shortest(first, error);
   axis.step = shortest(step, 2.0 * error / static_cast<double>(count - 1));
   axis.count = count;

@@ -74,8 +74,8 @@ TEST(Memory, OfTrainingIsForeseenForAnyNumberOfThreads) {
       recipe.batch = 1024;
       for (const int threads : {1, 4, 24}) {
         Ensemble ensemble = draw_ensemble(spec, 1, kMembers);
-        const double drawn = 4.0 * kMembers *
-                             static_cast<double>(ensemble.members[0].fixed.size() + ensemble.members[0].parameters.size());
+        const double drawn =
+            4.0 * kMembers * static_cast<double>(ensemble.members[0].fixed.size() + ensemble.members[0].parameters.size());
         const auto engine = make_cpu_engine({.threads = threads});
         const auto held = static_cast<double>(peak_during([&] {
           TrainingState state;

@@ -88,9 +88,9 @@ class Blocks {
 
   void enqueue(Slot& slot, const std::vector<Result>& results, const std::function<void(int)>& work) {
     const cudaStream_t stream = stream_.get();
-    check_cuda(cudaMemcpyAsync(block_.data(), slot.points.data(), slot.rows * columns_ * sizeof(float),
-                               cudaMemcpyHostToDevice, stream),
-               "copying points");
+    check_cuda(
+        cudaMemcpyAsync(block_.data(), slot.points.data(), slot.rows * columns_ * sizeof(float), cudaMemcpyHostToDevice, stream),
+        "copying points");
     const auto rows = static_cast<int>(slot.rows), columns = static_cast<int>(columns_);
     float* coordinates = fused_ ? fused_->coordinates() : passes_->coordinates();
     repeat_points(block_.data(), rows, columns, network_.members(), coordinates, capacity_, stream);
@@ -178,8 +178,7 @@ void DevicePredictor::predict(MatrixView<const float> coordinates, const Predict
   const std::size_t capacity = blocks.capacity();
   float* const mean = grown(p.mean, capacity * outputs);
   float* const variance = grown(p.variance, capacity * outputs);
-  float* const members =
-      out.members.empty() ? nullptr : grown(p.members, capacity * outputs * p.ensemble.members.size());
+  float* const members = out.members.empty() ? nullptr : grown(p.members, capacity * outputs * p.ensemble.members.size());
   blocks.run(coordinates, {{mean, out.mean}, {variance, out.variance}, {members, out.members}}, [&](int rows) {
     member_moments(blocks.output(), rows, static_cast<int>(outputs), p.network.members(), capacity, mean, variance, members,
                    p.stream.get());
@@ -198,8 +197,8 @@ void DevicePredictor::input_gradient(MatrixView<const float> coordinates, Matrix
     for (int o = 0; o < outputs; ++o) {
       fill_output_seed(passes.output_gradient(), rows, outputs, p.network.members(), passes.capacity(), o, p.stream.get());
       passes.backward(rows, {}, nullptr, p.stream.get());
-      add_member_gradients(passes.coordinate_gradient(), rows, columns, p.network.members(), passes.capacity(), o, outputs,
-                           share, result, p.stream.get());
+      add_member_gradients(passes.coordinate_gradient(), rows, columns, p.network.members(), passes.capacity(), o, outputs, share,
+                           result, p.stream.get());
     }
   });
 }

@@ -5,8 +5,8 @@
 
 namespace drift::cuda {
 
-// An ensemble on one device, ready to predict with: weights, what the passes make of them, and room for a block of points stay from
-// call to call. Shapes are checked by the caller. One call at a time, on the device that it was made on.
+// An ensemble on one device, ready to predict with: weights, what the passes make of them, and room for a block of points stay
+// from call to call. Shapes are checked by the caller. One call at a time, on the device that it was made on.
 class DevicePredictor {
  public:
   DevicePredictor(const Ensemble& ensemble, Precision precision);

@@ -55,9 +55,10 @@ std::size_t members_at_once(std::span<const TrainedMember> members, std::size_t 
   const std::size_t bytes = row * most_rows + of_member;
   // Passes make do with few rows at a time, but a network must be there as a whole.
   if (const std::size_t least = of_member + row * std::min(kFewestRows, most_rows); least > free) {
-    throw Error(fmt::format("training one network needs {} MiB of the GPU's memory, of which {} are free; ask for fewer features or "
-                            "choose --backend cpu",
-                            (least >> 20) + 1, free >> 20));
+    throw Error(
+        fmt::format("training one network needs {} MiB of the GPU's memory, of which {} are free; ask for fewer features or "
+                    "choose --backend cpu",
+                    (least >> 20) + 1, free >> 20));
   }
   const auto budget = static_cast<std::size_t>(kShareForMembers * static_cast<double>(free));
   return std::clamp<std::size_t>(budget / bytes, 1, members.size());
