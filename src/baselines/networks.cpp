@@ -131,11 +131,11 @@ bool NetworkInterpolator::search(const InterpolatorData& data, const Interpolato
   const InterpolatorControl quiet{.seed = control.seed, .threads = control.threads, .progress = {}, .stop = control.stop};
   const Study study =
       optimise(fourier.space,
-               [&](const Point& point, double, std::uint64_t) {
+               [&](const Point& point, std::uint64_t) {
                  return TrialOutcome{.value = trial_error(with_point(spec, point), training.data, held_out.data, quiet)};
                },
                {.seed = control.seed, .first = {fourier.usual}},
-               {.trials = static_cast<double>(settings_.trials),
+               {.trials = settings_.trials,
                 .progress =
                     [&](const Study&, const Trial& trial) {
                       if (!control.progress) return;
