@@ -18,6 +18,7 @@
 #include "interrupt.h"
 #include "progress.h"
 #include "run_options.h"
+#include "verb_control.h"
 
 namespace {
 
@@ -51,7 +52,8 @@ class Compare {
   Compare(const CompareOptions& options, drift::RunSettings settings) : options_(options), settings_(std::move(settings)) {}
 
   void run() {
-    const drift::Reading reading = drift::read_observations(settings_.data.files, drift::read_options(settings_));
+    const drift::Reading reading =
+        drift::read_observations(settings_.data.files, drift::read_options(settings_), VerbControl(false, false).quiet_job());
     const drift::ComparePlan plan = drift::plan_compare(settings_, reading);
     if (!options_.one.empty()) return fit_one(plan, reading);
     say(reading_text(reading));

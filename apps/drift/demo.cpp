@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -17,17 +16,17 @@
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/field_file.h"
-#include "drift/fit.h"
 #include "drift/grouped.h"
 #include "drift/plot.h"
 #include "drift/predict.h"
 #include "drift/simulate.h"
 #include "drift/track_file.h"
 #include "drift/truth.h"
+#include "drift/tune_run.h"
 #include "number_checks.h"
-#include "progress.h"
 #include "run_options.h"
 #include "scores_text.h"
+#include "verb_control.h"
 
 namespace {
 
@@ -77,7 +76,8 @@ struct DemoOptions {
 
 class Demo {
  public:
-  Demo(const DemoOptions& options, const RunOptions& flags) : options_(options) {
+  Demo(const DemoOptions& options, const RunOptions& flags)
+      : options_(options), verb_(!options.quiet && !options.json, !options.quiet) {
     settings_.data.files = {"observations.nc"};
     settings_.data.roles.value = "field";
     settings_.output.model = "model.safetensors";
@@ -104,11 +104,7 @@ class Demo {
  private:
   std::filesystem::path file(const char* name) const { return options_.out / name; }
 
-  void say(const std::string& text) const {
-    if (options_.json || options_.quiet) return;
-    fmt::print("{}\n", text);
-    std::fflush(stdout);
-  }
+  void say(const std::string& text) const { verb_.say(text); }
 
   void make_folder() const {
     std::error_code error;
@@ -134,7 +130,7 @@ class Demo {
     simulation.threads = settings_.threads;
     simulation.rate_hz =
         drift::rate_for(options_.observations.value_or(options_.full ? kFullObservations : kObservations), simulation);
-    const drift::Observations observations = drift::simulate(truth_, simulation);
+    const drift::Observations observations = drift::simulate(truth_, simulation, nullptr, verb_.quiet_job());
     drift::write_track_file(file("observations.nc"), observations, field_info(),
                             {.attributes = {{"title", "Simulated observations of a made-up field"},
                                             {"summary", fmt::format("truth: {}", drift::to_text(field_))}}});
@@ -148,25 +144,18 @@ class Demo {
   void fit() {
     drift::RunSettings settings = settings_;
     settings.data.files = {file("observations.nc").string()};
-    const drift::Reading reading = drift::read_observations(settings.data.files, drift::read_options(settings));
-    plan_ = drift::plan_fit(settings, reading);
-    plan_.settings = settings_;  // as the run file has them
-    for (const std::string& choice : plan_.choices) say(choice);
-    tracks_ = reading.report.tracks;
-    std::unique_ptr<ProgressLine> line;
-    if (!options_.quiet) line = std::make_unique<ProgressLine>("Training");
-    drift::FitControl control;
-    const double batch = static_cast<double>(plan_.recipe.batch);
-    control.progress = [&](const drift::Progress& progress) {
-      if (!line) return;
-      const double done = static_cast<double>(progress.step);
-      line->update(
-          done, static_cast<double>(progress.steps),
-          fmt::format("{} observations/s, loss {:.4f}", drift::grouped(done * batch / line->elapsed_s()), progress.loss));
-    };
-    result_ = drift::fit(plan_, reading, control);
-    line.reset();
-    drift::save_field_model(file("model.safetensors"), result_.model);
+    settings.output.model = file("model.safetensors").string();
+    const drift::Reading reading =
+        drift::read_observations(settings.data.files, drift::read_options(settings), verb_.quiet_job());
+    tracks_ = reading.tracks;
+    drift::Control control = verb_.job("Training");
+    control.fresh = true;  // a demonstration begins at the beginning
+    drift::FittedRun run = drift::run_fit(settings, reading, control, {.planned = [this](const drift::FitPlan& plan) {
+                                            for (const std::string& choice : plan.choices) say(choice);
+                                          }});
+    verb_.end_job();
+    plan_ = std::move(run.plan);
+    result_ = std::move(run.result);
     const double seen =
         static_cast<double>(plan_.split.training.size()) * plan_.recipe.epochs * static_cast<double>(plan_.members);
     say(fmt::format("Trained in {:.1f} s ({} observations/s).", result_.train_s, drift::grouped(seen / result_.train_s)));
@@ -179,7 +168,8 @@ class Demo {
     for (std::size_t i = 0; i < kMapTimes.size(); ++i) map.time_days.push_back(map_time(i));
     map.mask = drift::parse_mask("data:100km");  // the edges, and the pole that no satellite sees
     map.command = options_.command_line;
-    drift::predict_map(*engine_, result_.model, map, file("map.nc"));
+    drift::predict_map(*engine_, result_.model, map, drift::netcdf_sink(file("map.nc")), verb_.job("Predicting"));
+    verb_.end_job();
     write_truth(map);
   }
 
@@ -264,9 +254,10 @@ class Demo {
       means.push_back({file("map.nc"), fmt::format("Map, {}", time), time});
       sds.push_back({file("map.nc"), time, time});
     }
-    drift::plot_panels(means, file("map.png"), {.title = field_info().long_name, .scale_of_first = true, .width_cm = 28.0});
+    drift::plot_panels(means, file("map.png"), {.title = field_info().long_name, .scale_of_first = true, .width_cm = 28.0},
+                       verb_.quiet_job());
     if (!result_.model.has_spread()) return;
-    drift::plot_panels(sds, file("map_sd.png"), {.sd = true, .title = "Standard deviation of the map"});
+    drift::plot_panels(sds, file("map_sd.png"), {.sd = true, .title = "Standard deviation of the map"}, verb_.quiet_job());
   }
 
   void report() const {
@@ -311,6 +302,7 @@ class Demo {
   }
 
   const DemoOptions& options_;
+  VerbControl verb_;
   drift::SyntheticFieldOptions field_;
   drift::Truth truth_;
   drift::RunSettings settings_;

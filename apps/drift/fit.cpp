@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -13,12 +12,12 @@
 #include "drift/bench.h"
 #include "drift/error.h"
 #include "drift/grouped.h"
-#include "interrupt.h"
 #include "output_path.h"
 #include "progress.h"
 #include "run_options.h"
 #include "scores_text.h"
 #include "tune_report.h"
+#include "verb_control.h"
 
 namespace {
 
@@ -47,70 +46,34 @@ drift::RunSettings settle(const FitOptions& options, const RunOptions& flags) {
 
 class Fit {
  public:
-  Fit(const FitOptions& options, drift::RunSettings settings) : options_(options), settings_(std::move(settings)) {}
+  Fit(const FitOptions& options, drift::RunSettings settings)
+      : options_(options), settings_(std::move(settings)), verb_(!options.quiet && !options.json, !options.quiet) {}
 
   void run() {
     if (!settings_.output.model.empty()) check_output(settings_.output.model);
-    const drift::Reading reading = drift::read_observations(settings_.data.files, drift::read_options(settings_));
+    if (settings_.tune.method == drift::TuneMethod::bayes && !settings_.tune.study.empty()) check_output(settings_.tune.study);
+    const drift::Reading reading =
+        drift::read_observations(settings_.data.files, drift::read_options(settings_), verb_.quiet_job());
     say(reading_text(reading));
-    drift::FitPlan plan = drift::plan_fit(settings_, reading);
-    for (const std::string& choice : plan.choices) say(choice);
-    if (options_.plan_only) return;
-    if (settings_.tune.method == drift::TuneMethod::bayes) plan = tuned(plan, reading);
-    const drift::FitResult result = train(plan, reading);
-    drift::save_field_model(settings_.output.model, result.model);
-    std::error_code ignored;
-    std::filesystem::remove(checkpoint(), ignored);
-    report(plan, result);
+    if (options_.plan_only) {
+      show(drift::plan_fit(settings_, reading, drift::Judging::automatic, verb_.quiet_job()));
+      return;
+    }
+    drift::Control control = verb_.job("Training");
+    control.fresh = options_.fresh;
+    const drift::FittedRun run = drift::run_fit(
+        settings_, reading, control,
+        {.planned = [this](const drift::FitPlan& plan) { show(plan); },
+         .trial = [this](const drift::Study& study, const drift::Trial& trial) { say(trial_line(study, trial)); }});
+    verb_.end_job();
+    report(run.plan, run.result);
   }
 
  private:
-  std::filesystem::path checkpoint() const { return settings_.output.model + ".checkpoint"; }
+  void say(const std::string& text) const { verb_.say(text); }
 
-  void say(const std::string& text) const {
-    if (options_.quiet || options_.json) return;
-    fmt::print("{}\n", text);
-    std::fflush(stdout);
-  }
-
-  // The plan with the settings that a search finds.
-  drift::FitPlan tuned(const drift::FitPlan& plan, const drift::Reading& reading) const {
-    const std::string study = settings_.tune.study.empty() ? settings_.output.model + ".study.json" : settings_.tune.study;
-    check_output(study);
-    say(fmt::format("\nSearching for settings, {} trials; the study is {}.", settings_.tune.trials, study));
-    const drift::TuneResult result = search_with_progress(plan, reading, study, !options_.quiet && !options_.json);
-    if (!result.best) throw drift::Error("no trial of the search succeeded; drift tune --show tells why each failed");
-    drift::FitPlan found = drift::plan_fit(result.settings, reading);
-    say("");
-    for (const std::string& choice : found.choices) say(choice);
-    return found;
-  }
-
-  drift::FitResult train(const drift::FitPlan& plan, const drift::Reading& reading) const {
-    std::unique_ptr<ProgressLine> line;
-    if (!options_.quiet) line = std::make_unique<ProgressLine>("Training");
-    Interrupt interrupt;
-    drift::FitControl control;
-    control.checkpoint = checkpoint();
-    control.fresh = options_.fresh;
-    control.stop = interrupt.token();
-    control.say = [this](const std::string& text) { say(text); };
-    const double batch = static_cast<double>(plan.recipe.batch);
-    double first_step = -1.0;
-    control.progress = [&](const drift::Progress& progress) {
-      if (!line) return;
-      const double step = static_cast<double>(progress.step);
-      if (first_step < 0.0) first_step = step;
-      line->update(step, static_cast<double>(progress.steps),
-                   fmt::format("{} observations/s, loss {:.4f}", drift::grouped((step - first_step) * batch / line->elapsed_s()),
-                               progress.loss));
-    };
-    drift::FitResult result = drift::fit(plan, reading, control);
-    if (!result.finished) {
-      throw drift::Error(fmt::format("stopped; what was learnt so far is in {}. The same command takes it up again from there",
-                                     checkpoint().string()));
-    }
-    return result;
+  void show(const drift::FitPlan& plan) const {
+    for (const std::string& choice : plan.choices) say(choice);
   }
 
   static std::string worth_text(const drift::PartWorth& worth, const std::string& unit) {
@@ -183,6 +146,7 @@ class Fit {
 
   const FitOptions& options_;
   drift::RunSettings settings_;
+  VerbControl verb_;
 };
 
 }  // namespace

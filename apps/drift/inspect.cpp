@@ -10,6 +10,7 @@
 #include "drift/grouped.h"
 #include "drift/summary.h"
 #include "run_options.h"
+#include "verb_control.h"
 
 namespace {
 
@@ -28,15 +29,16 @@ const std::vector<std::pair<const char*, std::string drift::Roles::*>>& role_nam
   return names;
 }
 
-void print_roles(const drift::ReadReport& report) {
+void print_roles(const drift::Reading& reading) {
+  const drift::ReadReport& report = reading.report;
   fmt::print("Roles{}\n", report.preset.empty() ? "" : fmt::format(" (preset {})", report.preset));
   for (const auto& [name, role] : role_names()) {
     const std::string& variable = report.roles.*role;
     if (variable.empty()) continue;
     std::string detail;
     if (role == &drift::Roles::value) {
-      detail = report.value.unit.empty() ? "" : fmt::format(" [{}]", report.value.unit);
-      if (!report.value.long_name.empty()) detail += "  " + report.value.long_name;
+      detail = reading.value.unit.empty() ? "" : fmt::format(" [{}]", reading.value.unit);
+      if (!reading.value.long_name.empty()) detail += "  " + reading.value.long_name;
     }
     fmt::print("  {:10} {}{}\n", name, variable, detail);
   }
@@ -50,14 +52,13 @@ void print_rows(const drift::Reading& reading) {
 }
 
 void print_extent(const drift::Reading& reading, const drift::Summary& summary) {
-  const drift::ReadReport& report = reading.report;
-  const char* const x = report.on_plane ? "x" : "longitude";
-  const char* const y = report.on_plane ? "y" : "latitude";
+  const char* const x = reading.on_plane ? "x" : "longitude";
+  const char* const y = reading.on_plane ? "y" : "latitude";
   fmt::print("\nExtent\n  {:10} {:.4f} to {:.4f}\n  {:10} {:.4f} to {:.4f}\n", x, summary.lon.least, summary.lon.most, y,
              summary.lat.least, summary.lat.most);
   if (!summary.has_time) {
     fmt::print("  time       none: a model of space alone\n");
-  } else if (report.calendar_time) {
+  } else if (reading.calendar_time) {
     fmt::print("  time       {} to {} ({:.4g} days)\n", drift::iso_time(summary.time.least), drift::iso_time(summary.time.most),
                summary.time.most - summary.time.least);
   } else {
@@ -66,7 +67,7 @@ void print_extent(const drift::Reading& reading, const drift::Summary& summary) 
   for (const drift::Summary::Platform& platform : summary.platforms) {
     fmt::print("  platform   {} ({} observations)\n", platform.name, count_text(platform.count));
   }
-  if (report.tracks > 0) fmt::print("  tracks     {} (from {})\n", count_text(report.tracks), report.tracks_from);
+  if (reading.tracks > 0) fmt::print("  tracks     {} (from {})\n", count_text(reading.tracks), reading.tracks_from);
 }
 
 void print_values(const drift::Summary& summary) {
@@ -94,19 +95,19 @@ void print_json(const drift::Reading& reading, const drift::Summary& summary) {
   for (const auto& [name, role] : role_names()) {
     if (!(report.roles.*role).empty()) json["roles"][name] = report.roles.*role;
   }
-  json["unit"] = report.value.unit;
-  json["standard_name"] = report.value.standard_name;
+  json["unit"] = reading.value.unit;
+  json["standard_name"] = reading.value.standard_name;
   json["rows"] = report.rows;
   json["kept"] = summary.count;
   json["rejected"] = nlohmann::json::object();
   for (const drift::Rejected& rejected : report.rejected) json["rejected"][rejected.reason] = rejected.count;
-  json["on_plane"] = report.on_plane;
+  json["on_plane"] = reading.on_plane;
   json["extent"] = {summary.lon.least, summary.lat.least, summary.lon.most, summary.lat.most};
   if (summary.has_time) json["time"] = {summary.time.least, summary.time.most};
-  json["calendar_time"] = report.calendar_time;
+  json["calendar_time"] = reading.calendar_time;
   json["platforms"] = nlohmann::json::object();
   for (const auto& platform : summary.platforms) json["platforms"][platform.name] = platform.count;
-  json["tracks"] = report.tracks;
+  json["tracks"] = reading.tracks;
   json["mean"] = summary.mean;
   json["sd"] = summary.sd;
   json["quantiles"] = summary.quantiles;
@@ -117,7 +118,8 @@ void print_json(const drift::Reading& reading, const drift::Summary& summary) {
 void run(const InspectOptions& options, const RunOptions& flags) {
   drift::RunSettings settings;
   flags.apply(settings);
-  const drift::Reading reading = drift::read_observations(options.files, drift::read_options(settings));
+  const drift::Reading reading =
+      drift::read_observations(options.files, drift::read_options(settings), VerbControl(false, false).quiet_job());
   const drift::Summary summary = drift::summarise(reading);
   if (options.json) {
     print_json(reading, summary);
@@ -126,7 +128,7 @@ void run(const InspectOptions& options, const RunOptions& flags) {
   const auto& files = reading.report.files;
   fmt::print("{} {} file{}: {}{}\n\n", files.size(), reading.report.format, files.size() == 1 ? "" : "s", files.front().string(),
              files.size() == 1 ? "" : fmt::format(" ... {}", files.back().string()));
-  print_roles(reading.report);
+  print_roles(reading);
   print_rows(reading);
   print_extent(reading, summary);
   print_values(summary);

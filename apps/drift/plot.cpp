@@ -16,6 +16,7 @@
 #include "drift/parse_number.h"
 #include "drift/read_observations.h"
 #include "number_checks.h"
+#include "verb_control.h"
 
 namespace {
 
@@ -99,9 +100,10 @@ void run_plot(PlotRun run) {
   }
   read_overlay(run);
 
+  const VerbControl verb(false, false);
   nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
   const auto draw = [&](const std::filesystem::path& picture) {
-    const drift::PlotReport report = drift::plot_map(run.map, picture, run.plot);
+    const drift::PlotReport report = drift::plot_map(run.map, picture, run.plot, verb.quiet_job());
     pictures.push_back(to_json(run, picture, report));
     if (!run.json && !run.quiet) fmt::print("{}\n", to_text(picture, report));
   };

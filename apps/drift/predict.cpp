@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,10 +15,9 @@
 #include "drift/field.h"
 #include "drift/grouped.h"
 #include "drift/parse_number.h"
-#include "interrupt.h"
 #include "number_checks.h"
 #include "output_path.h"
-#include "progress.h"
+#include "verb_control.h"
 
 namespace {
 
@@ -86,13 +84,12 @@ std::string time_text(const drift::FieldInfo& info, double time) {
 
 class Predict {
  public:
-  explicit Predict(const PredictOptions& options) : options_(options) {}
+  explicit Predict(const PredictOptions& options) : options_(options), verb_(!options.quiet && !options.json, !options.quiet) {}
 
   void run() {
-    const bool of_maps = !options_.grid.empty() || options_.members || options_.gradient || options_.mask != "none" ||
-                         !options_.attributes.empty();
+    const bool of_maps = !options_.grid.empty() || options_.mask != "none" || !options_.attributes.empty();
     if (!options_.at.empty() && of_maps) {
-      throw drift::UsageError("--at predicts at given points; --grid, --members, --gradient, --mask and --attr are for maps");
+      throw drift::UsageError("--at predicts at given points; --grid, --mask and --attr are for maps");
     }
     check_output(options_.out);
     model_ = drift::load_field_model(options_.model);
@@ -105,10 +102,7 @@ class Predict {
   }
 
  private:
-  void say(const std::string& text) const {
-    if (!options_.quiet && !options_.json) fmt::print("{}\n", text);
-    std::fflush(stdout);
-  }
+  void say(const std::string& text) const { verb_.say(text); }
   void warn(const std::string& text) const { fmt::print(stderr, "drift: warning: {}\n", text); }
 
   void warn_outside(double time) const {
@@ -141,21 +135,13 @@ class Predict {
     map.grid = options_.grid.empty() ? drift::default_grid(model_) : drift::read_grid(options_.grid);
     if (options_.grid.empty()) say(fmt::format("Grid: {} (--grid to choose).", map.grid.name));
     map.time_days = times_;
-    map.members = options_.members;
-    map.gradient = options_.gradient;
+    map.wants = {.members = options_.members, .gradient = options_.gradient};
     map.mask = drift::parse_mask(options_.mask);
     map.command = options_.command_line;
     map.attributes = parse_attributes(options_.attributes);
-    std::unique_ptr<ProgressLine> line;
-    if (!options_.quiet) line = std::make_unique<ProgressLine>("Predicting");
-    map.progress = [&](double done, double total) {
-      if (line) line->update(done, total, fmt::format("{} points/s", drift::grouped(done / line->elapsed_s())));
-    };
-    const Interrupt interrupt;
-    map.stop = interrupt.token();
-    const drift::MapReport report = drift::predict_map(*engine_, model_, map, options_.out);
-    const double seconds = line ? line->elapsed_s() : 0.0;
-    line.reset();
+    const drift::SinkMaker sink = drift::sink_for(options_.out);
+    const drift::MapReport report = drift::predict_map(*engine_, model_, map, sink, verb_.job("Predicting"));
+    const double seconds = verb_.end_job();
     if (options_.json) {
       nlohmann::ordered_json result = {{"map", options_.out},     {"grid", map.grid.name},  {"points", report.points},
                                        {"filled", report.filled}, {"times", times_.size()}, {"variables", report.variables}};
@@ -173,10 +159,10 @@ class Predict {
   void points() {
     if (times_.size() > 1) throw drift::UsageError("--at takes one --time, or the times of the table");
     const drift::Roles roles = {.lon = options_.lon, .lat = options_.lat, .time = options_.time_column};
-    const Interrupt interrupt;
+    const drift::PredictWants wants = {.members = options_.members, .gradient = options_.gradient};
     const drift::PointsReport report =
         drift::predict_points(*engine_, model_, options_.at, options_.out, roles,
-                              times_.empty() ? std::nullopt : std::optional(times_[0]), interrupt.token());
+                              times_.empty() ? std::nullopt : std::optional(times_[0]), wants, verb_.quiet_job());
     if (report.furthest_days != 0.0) {
       warn(fmt::format("some points lie up to {:.3g} days outside the observations' time: the field there is a guess",
                        std::abs(report.furthest_days)));
@@ -193,6 +179,7 @@ class Predict {
   }
 
   const PredictOptions& options_;
+  VerbControl verb_;
   drift::FieldModel model_;
   std::unique_ptr<drift::Engine> engine_;
   std::vector<double> times_;
@@ -208,7 +195,9 @@ void add_predict(CLI::App& app, const std::string& command_line) {
       "drift predict model.safetensors --grid global:0.25 --time 2020-03-01/2020-03-09/1 --out map.nc\n"
       "drift predict model.safetensors --at points.csv --out predicted.csv");
   verb->add_option("MODEL", options->model, "A model of drift fit")->type_name("")->required();
-  verb->add_option("--out", options->out, "The map (NetCDF), or the table with --at (CSV)")->type_name("")->required();
+  verb->add_option("--out", options->out, "The map: .nc (NetCDF) or .csv (a table); with --at, the table (CSV)")
+      ->type_name("")
+      ->required();
   verb->add_option(
           "--grid", options->grid,
           "global:STEP, bbox:LON0,LAT0,LON1,LAT1:STEP in degrees; CRS:25km[:XMIN,YMIN,XMAX,YMAX]; xy:X0,Y0,X1,Y1:STEP; or a "

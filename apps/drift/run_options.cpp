@@ -68,10 +68,10 @@ std::string reading_text(const drift::Reading& reading) {
   const std::size_t kept = reading.observations.size();
   std::string text =
       fmt::format("Read {} observations of {}{} from {} {} file{}", drift::grouped(static_cast<double>(kept)),
-                  report.value.name.empty() ? report.roles.value : report.value.name,
-                  report.value.unit.empty() || report.value.unit == "1" ? "" : fmt::format(" ({})", report.value.unit),
+                  reading.value.name.empty() ? report.roles.value : reading.value.name,
+                  reading.value.unit.empty() || reading.value.unit == "1" ? "" : fmt::format(" ({})", reading.value.unit),
                   report.files.size(), report.format, report.files.size() == 1 ? "" : "s");
-  if (report.tracks > 0) text += fmt::format(", {} tracks", drift::grouped(static_cast<double>(report.tracks)));
+  if (reading.tracks > 0) text += fmt::format(", {} tracks", drift::grouped(static_cast<double>(reading.tracks)));
   text += ".";
   for (const drift::Rejected& rejected : report.rejected) {
     text += fmt::format("\n  left out: {} ({})", drift::grouped(static_cast<double>(rejected.count)), rejected.reason);

@@ -9,6 +9,7 @@
 #include "drift/read_columns.h"
 #include "run_options.h"
 #include "scores_text.h"
+#include "verb_control.h"
 
 namespace {
 
@@ -69,14 +70,15 @@ void run(const ScoreOptions& options, const RunOptions& flags) {
   settings.data.from = settings.data.to = "";
   settings.backend = drift::Backend::automatic;  // the machine that trained may have had a GPU that this one has not
   flags.apply(settings);
-  const drift::Reading reading = drift::read_observations(options.files, drift::read_options(settings));
+  const VerbControl verb(!options.quiet, false);
+  const drift::Control control = verb.quiet_job();
+  const drift::Reading reading = drift::read_observations(options.files, drift::read_options(settings), control);
   const auto engine = drift::make_engine(settings);
-  if (reading.report.value.unit != model.info.value.unit && !reading.report.value.unit.empty() &&
-      !model.info.value.unit.empty()) {
+  if (reading.value.unit != model.info.value.unit && !reading.value.unit.empty() && !model.info.value.unit.empty()) {
     throw drift::UsageError(
-        fmt::format("the model's values are in {}, those of the files in {}", model.info.value.unit, reading.report.value.unit));
+        fmt::format("the model's values are in {}, those of the files in {}", model.info.value.unit, reading.value.unit));
   }
-  const drift::ModelScores scores = drift::score_model(*engine, model, reading.observations, groups_of(options.by));
+  const drift::ModelScores scores = drift::score_model(*engine, model, reading.observations, groups_of(options.by), control);
   if (options.json) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(drift::to_json(scores.all));
     json["trained_share"] =

@@ -23,6 +23,7 @@
 #include "drift/truth.h"
 #include "number_checks.h"
 #include "output_path.h"
+#include "verb_control.h"
 
 namespace {
 
@@ -87,7 +88,7 @@ class Simulate {
     truth_ = drift::open_truth(truth_text_);
     settle_time();
     options_.rate_hz = verb_.observations ? drift::rate_for(*verb_.observations, options_) : verb_.rate_hz.value_or(kRateHz);
-    observations_ = drift::simulate(truth_.truth, options_, &report_);
+    observations_ = drift::simulate(truth_.truth, options_, &report_, VerbControl(false, false).quiet_job());
     if (observations_.size() == 0) fail_without_observations();
     if (verb_.noise_sd > 0.0) observations_.sigma.assign(observations_.size(), static_cast<float>(verb_.noise_sd));
     drift::write_track_file(verb_.out, observations_, truth_.info, {.attributes = attributes()});

@@ -13,10 +13,10 @@
 #include "drift/error.h"
 #include "drift/plot.h"
 #include "drift/tune_run.h"
-#include "interrupt.h"
 #include "output_path.h"
 #include "run_options.h"
 #include "tune_report.h"
+#include "verb_control.h"
 
 namespace {
 
@@ -52,10 +52,14 @@ void run(const TuneOptions& options, const RunOptions& flags) {
   check_output(settings.tune.study);
   if (!options.write_run.empty()) check_output(options.write_run);
   const bool talk = !options.quiet && !options.json;
-  const drift::Reading reading = drift::read_observations(settings.data.files, drift::read_options(settings));
-  if (talk) fmt::print("{}\n", reading_text(reading));
-  const drift::FitPlan plan = drift::plan_fit(settings, reading);
-  const drift::TuneResult result = search_with_progress(plan, reading, settings.tune.study, talk);
+  const VerbControl verb(talk, false);
+  const drift::Control control = verb.quiet_job();
+  const drift::Reading reading = drift::read_observations(settings.data.files, drift::read_options(settings), control);
+  verb.say(reading_text(reading));
+  const drift::FitPlan plan = drift::plan_fit(settings, reading, drift::Judging::automatic, control);
+  const drift::TuneResult result =
+      drift::tune_run(plan, reading, settings.tune.study, control,
+                      [&](const drift::Study& study, const drift::Trial& trial) { verb.say(trial_line(study, trial)); });
   if (!result.best) throw drift::Error("no trial of the search succeeded; drift tune --show tells why each failed");
   drift::RunSettings found = result.settings;
   found.tune = {};

@@ -4,24 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "drift/error.h"
-#include "interrupt.h"
 #include "progress.h"
-
-namespace {
 
 std::string trial_line(const drift::Study& study, const drift::Trial& trial) {
   if (trial.state == drift::TrialState::failed) {
     return fmt::format("{:>4}  failed: {}; {}", trial.number, trial.message, drift::describe(study.space, trial.point));
   }
-  return fmt::format("{:>4}  {:<10.5g} {:>6}  {}", trial.number, trial.value.value_or(std::nan("")), clock_text(trial.seconds),
-                     drift::describe(study.space, trial.point));
+  const auto best = drift::best_trial(study);
+  const char* const mark = best && study.trials[*best].number == trial.number ? "  (best so far)" : "";
+  return fmt::format("{:>4}  {:<10.5g} {:>6}  {}{}", trial.number, trial.value.value_or(std::nan("")), clock_text(trial.seconds),
+                     drift::describe(study.space, trial.point), mark);
 }
-
-}  // namespace
 
 std::string study_text(const drift::Study& study) {
   std::string text = fmt::format("{} trials\n", study.trials.size());
@@ -63,25 +58,4 @@ std::vector<double> progress_of(const drift::Study& study) {
   std::vector<double> progress;
   for (const std::optional<double>& value : drift::best_so_far(study)) progress.push_back(value.value_or(std::nan("")));
   return progress;
-}
-
-drift::TuneResult search_with_progress(const drift::FitPlan& plan, const drift::Reading& reading,
-                                       const std::filesystem::path& study, bool talk) {
-  Interrupt interrupt;
-  drift::TuneControl control;
-  control.stop = interrupt.token();
-  control.progress = [&](const drift::Study& so_far, const drift::Trial& trial) {
-    if (!talk) return;
-    const auto best = drift::best_trial(so_far);
-    fmt::print("{}{}\n", trial_line(so_far, trial), best && &so_far.trials[*best] == &trial ? "  (best so far)" : "");
-    std::fflush(stdout);
-  };
-  drift::TuneResult result = drift::tune_run(plan, reading, study, control);
-  if (interrupt.token().stop_requested()) {
-    throw drift::Error(
-        result.study.trials.empty()
-            ? "stopped before the first trial was done"
-            : fmt::format("stopped; the trials so far are in {}. The same command goes on from there", study.string()));
-  }
-  return result;
 }

@@ -27,10 +27,10 @@ const std::vector<MethodInfo>& compare_methods();
 
 // A method by its text, for one fit; plan.settings.seed is the fit's seed, while the plan's split and domain are all fits' own.
 using MethodMaker =
-    std::function<std::unique_ptr<Interpolator>(const std::string& text, const FitPlan& plan, const Reading& reading)>;
+    std::function<std::unique_ptr<Interpolator>(const std::string& text, const FitPlan& plan, const Dataset& data)>;
 
 // Makes any of compare_methods(). Throws UsageError with the nearest name.
-std::unique_ptr<Interpolator> make_compared_method(const std::string& text, const FitPlan& plan, const Reading& reading);
+std::unique_ptr<Interpolator> make_compared_method(const std::string& text, const FitPlan& plan, const Dataset& data);
 
 // A number that a fit is measured by. All fits that worked have the costs; scores may be missing.
 struct CompareMeasure {
@@ -66,7 +66,7 @@ struct ComparePlan {
 
 // Settles what the settings leave open. Throws UsageError for unknown methods and options (all texts are tried), for a split
 // that holds nothing out, for a truth that does not fit.
-ComparePlan plan_compare(const RunSettings& settings, const Reading& reading, const MethodMaker& make = make_compared_method);
+ComparePlan plan_compare(const RunSettings& settings, const Dataset& data, const MethodMaker& make = make_compared_method);
 
 // One fit of one method.
 struct ComparedFit {
@@ -92,7 +92,7 @@ struct CompareControl {
 
 // One fit in this process, scored; its map is written into the folder for the first seed. Errors of the method are its failure;
 // none: stopped. Peak memory is the whole process's from the fit's beginning on.
-std::optional<ComparedFit> compare_fit(const ComparePlan& plan, const Reading& reading, const std::string& method,
+std::optional<ComparedFit> compare_fit(const ComparePlan& plan, const Dataset& data, const std::string& method,
                                        std::uint64_t seed, const CompareControl& control = {});
 
 struct MeanSd {
@@ -123,7 +123,7 @@ struct Comparison {
 
 // Every method with every seed, the first seed of all methods first. A fit that failed is reported in its row and tried again by
 // the next run; one that worked is kept as a file in the plan's folder and not repeated.
-Comparison compare(const ComparePlan& plan, const Reading& reading, const CompareControl& control = {});
+Comparison compare(const ComparePlan& plan, const Dataset& data, const CompareControl& control = {});
 
 // Rows from fits. Best, second and third of each score are marked where two or more methods have it; equal means share a rank.
 std::vector<ComparedMethod> summarise(const std::vector<std::string>& methods, std::size_t seeds,

@@ -84,23 +84,6 @@ struct FieldModel {
 void save_field_model(const std::filesystem::path& path, const FieldModel& model);
 FieldModel load_field_model(const std::filesystem::path& path);
 
-// What to predict, and the results, in the values' unit. Vectors that are not wanted stay empty.
-struct FieldPrediction {
-  std::vector<float> mean;               // [n]; NaN where the position is NaN
-  std::vector<float> sd_epistemic;       // [n], of the field, spread_scale included; empty without a spread
-  std::vector<float> sd_total;           // [n], of a new observation; empty without a spread
-  std::vector<float> members;            // [members, n]
-  std::vector<GroundGradient> gradient;  // [n]
-};
-struct PredictWants {
-  bool members = false;
-  bool gradient = false;
-};
-
-// At n positions and n times (one serves for all; none where the model has no time). Splits no work by itself: the engine does.
-FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span<const double> lon_deg,
-                              std::span<const double> lat_deg, std::span<const double> time_days, const PredictWants& wants = {});
-
 // Days by which a time lies outside the training span (negative: before it), 0 inside.
 double days_outside(const FieldInfo& info, double time_days);
 

@@ -3,17 +3,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "drift/control.h"
+#include "drift/dataset.h"
 #include "drift/engine.h"
 #include "drift/field_model.h"
 #include "drift/folds.h"
-#include "drift/read_observations.h"
 #include "drift/run_settings.h"
 #include "drift/score.h"
 #include "drift/split.h"
@@ -45,18 +44,11 @@ enum class Judging {
   automatic,  // out of fold, unless the settings hold observations out or the method cannot
   held_out,   // on observations held out, which no method sees: comparisons
 };
-FitPlan plan_fit(const RunSettings& settings, const Reading& reading, Judging judging = Judging::automatic);
+FitPlan plan_fit(const RunSettings& settings, const Dataset& data, Judging judging = Judging::automatic,
+                 const Control& control = {});
 
 // The engine that the settings ask for.
 std::unique_ptr<Engine> make_engine(const RunSettings& settings);
-
-struct FitControl {
-  std::function<void(const Progress&)> progress = {};
-  std::stop_token stop = {};
-  std::filesystem::path checkpoint = {};             // written now and then, and when stopped; taken up again when it is there
-  bool fresh = false;                                // begin anew, whatever the checkpoint holds
-  std::function<void(const std::string&)> say = {};  // sentences worth reading on the way
-};
 
 // RMSE of each part on observations that it has not seen, in the values' unit; 0: there is no such part.
 struct PartWorth {
@@ -65,7 +57,6 @@ struct PartWorth {
 };
 
 struct FitResult {
-  bool finished = false;  // false: stopped; the checkpoint is saved, the model is not complete
   FieldModel model;
   std::optional<Scores> held_out;  // of sd_total against held-out observations, those that calibrated aside
   std::size_t calibrated_on = 0;   // held-out observations that settled noise and spread, and nothing else
@@ -75,7 +66,8 @@ struct FitResult {
   double train_s = 0.0;
 };
 
-FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& control = {});
+// Throws Stopped when stopped; the checkpoint, if there is one, then holds what was learnt.
+FitResult fit(const FitPlan& plan, const Dataset& data, const Control& control = {});
 
 // Scores of sd_total on observations, all together and by group.
 struct ModelScores {
@@ -90,6 +82,6 @@ enum class ScoreGroups {
   region,  // boxes of 30 degrees
 };
 ModelScores score_model(Engine& engine, const FieldModel& model, const Observations& observations,
-                        ScoreGroups groups = ScoreGroups::platform);
+                        ScoreGroups groups = ScoreGroups::platform, const Control& control = {});
 
 }  // namespace drift

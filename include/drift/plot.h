@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/observations.h"
 
 namespace drift {
@@ -47,7 +48,8 @@ struct PlotReport {
 // longitudes and latitudes (1-D, or 2-D beside any other axes), on the x and y of a grid mapping, or on a plain plane. A polar
 // map is round, a global one oval, a part of the world rectangular or a fan; coastlines on all but a plain plane. Draws with
 // GMT 6. Throws Error (no GMT, not a map, nothing to write to) or UsageError (no such variable, time, colours, extension).
-PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::path& picture, const PlotOptions& options = {});
+PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::path& picture, const PlotOptions& options = {},
+                    const Control& control = {});
 
 // Maps of one grid in one figure, with one colour scale.
 struct PanelMap {
@@ -66,7 +68,8 @@ struct PanelOptions {
 
 // Draws one time of each map, three or four side by side and as many rows as it takes: PNG or PDF. The scale heeds most of
 // the maps, so that one gone wild does not hide the others. Throws as plot_map does, and Error for maps of different grids.
-void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path& picture, const PanelOptions& options = {});
+void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path& picture, const PanelOptions& options = {},
+                 const Control& control = {});
 
 // Draws the best value so far of a search, by trial (NaN: none yet), as steps: PNG or PDF.
 void plot_progress(const std::vector<double>& best_so_far, const std::filesystem::path& picture);

@@ -2,19 +2,52 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
-#include <stop_token>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/engine.h"
 #include "drift/field_model.h"
+#include "drift/field_sink.h"
 #include "drift/grid.h"
 #include "drift/roles.h"
 
 namespace drift {
+
+// From a model to numbers: at points, in a table of points, or on a grid. Any number of points, in constant extra memory; a stop
+// is heeded within a second and throws Stopped.
+
+// What to predict besides the mean and its standard deviations.
+struct PredictWants {
+  bool members = false;   // the ensemble's
+  bool gradient = false;  // with the geostrophic velocity where sea_surface_height() allows it
+};
+
+// The field as it comes from the model, in the values' unit. Vectors that are not wanted stay empty.
+struct FieldPrediction {
+  std::vector<float> mean;               // [n]; NaN where the position is NaN
+  std::vector<float> sd_epistemic;       // [n], of the field, spread_scale included; empty without a spread
+  std::vector<float> sd_total;           // [n], of a new observation; empty without a spread
+  std::vector<float> members;            // [members, n]
+  std::vector<GroundGradient> gradient;  // [n]
+};
+
+// At n positions and n times (one serves for all; none where the model has no time).
+FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span<const double> lon_deg,
+                              std::span<const double> lat_deg, std::span<const double> time_days, const PredictWants& wants = {},
+                              const Control& control = {});
+
+// The same as layers, named and described as those of a map, with all that is derived: the 90 % interval, gradients, currents.
+struct PointLayers {
+  std::vector<FieldLayer> layers;
+  std::vector<std::vector<float>> values;  // by layer: [n]; of members: [members, n]
+  std::string no_currents = {};            // why there is a gradient but no geostrophic velocity; else empty
+};
+PointLayers predict_at(Engine& engine, const FieldModel& model, std::span<const double> lon_deg, std::span<const double> lat_deg,
+                       std::span<const double> time_days, const PredictWants& wants = {}, const Control& control = {});
 
 // Which points of a map are left empty.
 struct MapMask {
@@ -28,13 +61,10 @@ MapMask parse_mask(const std::string& text);
 struct MapOptions {
   Grid grid;
   std::vector<double> time_days = {};  // empty where the model has no time
-  bool members = false;
-  bool gradient = false;  // with the geostrophic velocity where sea_surface_height() allows it
+  PredictWants wants = {};
   MapMask mask = {};
   std::string command = {};  // the file's history: the command line, or whatever a program wants to say of itself
-  std::map<std::string, std::string> attributes = {};            // of the file: institution, license, id, ... (ACDD)
-  std::function<void(double done, double total)> progress = {};  // in points
-  std::stop_token stop = {};                                     // asks for an end: Error, and no file is written
+  std::map<std::string, std::string> attributes = {};  // of the file: institution, license, id, ... (ACDD)
 };
 
 struct MapReport {
@@ -44,13 +74,16 @@ struct MapReport {
   std::string no_currents = {};  // why there is a gradient but no geostrophic velocity; else empty
 };
 
-// Writes mean, standard deviations and what else is wanted as CF NetCDF, block by block. Throws UsageError for an attribute that
-// is drift's own (Conventions, history, geospatial_*, ...) or no valid name.
-MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions& options, const std::filesystem::path& path);
+// Mean, standard deviations and what else is wanted, block by block into a sink. Throws UsageError for an attribute that is
+// drift's own (Conventions, history, geospatial_*, ...) or no valid name, and for grids and times that do not go with the model.
+MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions& options, const SinkMaker& open,
+                      const Control& control = {});
+// The same in memory, on an engine of its own: a GPU if there is one.
+Field predict_map(const FieldModel& model, const MapOptions& options, const Control& control = {});
 
-// Copies a table of points (CSV, plain or gzip) and puts columns behind each row, named as a map's variables: X,
-// X_uncertainty (of the field) and X_total_uncertainty (of a new observation), empty where a position or time is missing.
-// Streams: any number of rows. `time_days` serves rows of a table that has no time column; `stop` is as a map's.
+// Copies a table of points (CSV, plain or gzip) and puts columns behind each row, named as a map's layers: X, X_uncertainty (of
+// the field), X_total_uncertainty (of a new observation) and so on, empty where a position or time is missing. Streams: any
+// number of rows. `time_days` serves rows of a table that has no time column.
 struct PointsReport {
   std::size_t rows = 0;
   std::size_t missing = 0;
@@ -58,7 +91,7 @@ struct PointsReport {
 };
 PointsReport predict_points(Engine& engine, const FieldModel& model, const std::filesystem::path& points,
                             const std::filesystem::path& path, const Roles& roles, std::optional<double> time_days = {},
-                            const std::stop_token& stop = {});
+                            const PredictWants& wants = {}, const Control& control = {});
 
 // A grid that suits the model: the globe by one degree, a polar plane by 25 km, or the training observations' box in about 200
 // cells. xy: the extent of x and y.

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "drift/observations.h"
+#include "drift/control.h"
+#include "drift/dataset.h"
 #include "drift/roles.h"
-#include "drift/variable_info.h"
 
 namespace drift {
 
@@ -38,34 +38,19 @@ struct Rejected {
   std::size_t count = 0;
 };
 
-// How the observations lie.
-enum class DataLayout {
-  points,       // here and there, or in no order that is known
-  along_track,  // one after the other along tracks
-  swath,        // in lines across a track, with one time each
-  grid,         // along axes, or on two-dimensional positions that stay the same
-};
-
+// How the files were understood.
 struct ReadReport {
   std::vector<std::filesystem::path> files;  // in the order of reading
   std::string format;                        // "NetCDF" or "CSV"
   std::string preset;                        // in use; empty: none
   Roles roles;                               // as read, empty where there is none
-  VariableInfo value;                        // of the values
   std::size_t rows = 0;                      // read
   std::vector<Rejected> rejected;            // those left out, by the first reason; reasons that occur only
-  DataLayout layout = DataLayout::points;    // of all files
-  bool on_plane = false;                     // positions are plain x and y
-  std::string plane_unit;                    // of x and y where the file tells
-  bool calendar_time = false;                // times are days since 1950-01-01 UTC, not numbers of the file's own
-  std::string tracks_from;                   // "variable 'pass'", "gaps of 60 s and turns"; empty: no tracks
-  std::size_t tracks = 0;
-  std::vector<std::string> warnings;  // whole sentences
+  std::vector<std::string> warnings;         // whole sentences
 };
 
-struct Reading {
-  Observations observations;
-  ReadReport report;
+struct Reading : Dataset {
+  ReadReport report = {};
 };
 
 // Reads observations from files of one kind, NetCDF or CSV (plain or gzip). Patterns are paths or globs (*, ?,
@@ -92,7 +77,7 @@ struct Reading {
 // Throws Error for files that cannot be read and data that cannot be right (more than half of the latitudes beyond the pole, or
 // of the observations twice; nothing left; units that differ; times of a trajectory that run backwards), UsageError for options
 // that do not fit the files. A message gives file and variable or line.
-Reading read_observations(const std::vector<std::string>& patterns, const ReadOptions& options = {});
+Reading read_observations(const std::vector<std::string>& patterns, const ReadOptions& options = {}, const Control& control = {});
 
 // Product presets, and one line on each.
 struct Preset {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/observations.h"
 #include "drift/position.h"
 
@@ -45,7 +46,8 @@ std::vector<std::string> simulated_platforms();
 
 // Observations of `truth` along the platforms' ground tracks, platform by platform in the order of time.
 // Same options and truth, same observations, whatever the threads. Throws UsageError naming the option that is out of range.
-Observations simulate(const Truth& truth, const SimulateOptions& options = {}, SimulateReport* report = nullptr);
+Observations simulate(const Truth& truth, const SimulateOptions& options = {}, SimulateReport* report = nullptr,
+                      const Control& control = {});
 
 // The rate_hz with which these options give `observations` of a truth without gaps, within a few in a hundred thousand; with a
 // box, whose crossings are counted on the tracks, within a few in a hundred.

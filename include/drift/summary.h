@@ -30,6 +30,6 @@ struct Summary {
   double mean = 0.0, sd = 0.0;
   std::vector<Bin> histogram;  // of the values from 1 to 99 %, even bins
 };
-Summary summarise(const Reading& reading, int bins = 12);
+Summary summarise(const Dataset& data, int bins = 12);
 
 }  // namespace drift

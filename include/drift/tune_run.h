@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <stop_token>
 #include <string>
 
 #include "drift/fit.h"
@@ -16,12 +15,7 @@ namespace drift {
 
 // The settings to search, with their ranges on these observations; none: lengthscales and amplitude. Throws UsageError for those
 // that the data do not have.
-SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std::vector<SearchedSetting>& wanted);
-
-struct TuneControl {
-  std::function<void(const Study& study, const Trial& trial)> progress = {};
-  std::stop_token stop = {};
-};
+SearchSpace search_space(const FitPlan& plan, const Dataset& data, const std::vector<SearchedSetting>& wanted);
 
 struct TuneResult {
   Study study;
@@ -30,10 +24,12 @@ struct TuneResult {
   RunSettings settings;             // the plan's, with the best trial's values
 };
 
+using TrialDone = std::function<void(const Study& study, const Trial& trial)>;
+
 // Runs (or goes on with) the study at `path`; an empty path: nothing is kept. Settings of [tune] in plan.settings say what is
-// searched and how. Throws UsageError where the study there is of other observations or settings.
-TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::filesystem::path& path,
-                    const TuneControl& control = {});
+// searched and how. Throws UsageError where the study there is of other observations or settings, Stopped when stopped.
+TuneResult tune_run(const FitPlan& plan, const Dataset& data, const std::filesystem::path& path, const Control& control = {},
+                    const TrialDone& done = {});
 
 // What a trial found besides its value.
 struct TrialParts {
@@ -46,5 +42,18 @@ std::optional<TrialParts> trial_parts(const Trial& trial);  // none: the trial f
 // The weight alpha, of 0, 0.01, 0.03, 0.1, 0.3 and 0.9, for which the trial with the least (1 - alpha) score + alpha roughness
 // has the least check; the smallest on a tie.
 double choose_alpha(const Study& study);
+
+// Everything from observations to a saved model, once: plan, search for settings where [tune] asks for it, fit, and save where
+// [output] names a file. The checkpoint (unless the control names another) and the study lie beside that file; the checkpoint is
+// removed at the end.
+struct RunHooks {
+  std::function<void(const FitPlan& plan)> planned = {};  // again after a search, with what it found
+  TrialDone trial = {};
+};
+struct FittedRun {
+  FitPlan plan;
+  FitResult result;
+};
+FittedRun run_fit(const RunSettings& settings, const Dataset& data, const Control& control = {}, const RunHooks& hooks = {});
 
 }  // namespace drift

@@ -164,7 +164,7 @@ std::vector<ComparedMethod> summarise(const std::vector<std::string>& methods, s
   return rows;
 }
 
-Comparison compare(const ComparePlan& plan, const Reading& reading, const CompareControl& control) {
+Comparison compare(const ComparePlan& plan, const Dataset& data, const CompareControl& control) {
   check(plan.fit.settings);
   if (!plan.folder.empty()) make_folder(plan.folder / "fits");
   Comparison out = {.finished = true,
@@ -186,7 +186,7 @@ Comparison compare(const ComparePlan& plan, const Reading& reading, const Compar
       if (!kept) {
         if (failed.contains(method)) continue;  // what failed once would again
         if (!control.stop.stop_requested())
-          fit = control.fit ? control.fit(method, seed) : compare_fit(plan, reading, method, seed, control);
+          fit = control.fit ? control.fit(method, seed) : compare_fit(plan, data, method, seed, control);
         out.finished = out.finished && fit.has_value();
         if (!fit) continue;
       }

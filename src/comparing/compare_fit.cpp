@@ -138,8 +138,8 @@ std::vector<float> known_noise(const ComparePlan& plan, const Observations& obse
 
 class OneFit {
  public:
-  OneFit(const ComparePlan& plan, const Reading& reading, std::string method, std::uint64_t seed, const CompareControl& control)
-      : plan_(plan), reading_(reading), control_(control), result_{.method = std::move(method), .seed = seed} {}
+  OneFit(const ComparePlan& plan, const Dataset& data, std::string method, std::uint64_t seed, const CompareControl& control)
+      : plan_(plan), reading_(data), control_(control), result_{.method = std::move(method), .seed = seed} {}
 
   std::optional<ComparedFit> run() {
     FitPlan own = plan_.fit;
@@ -218,21 +218,21 @@ class OneFit {
   }
 
   const ComparePlan& plan_;
-  const Reading& reading_;
+  const Dataset& reading_;
   const CompareControl& control_;
   ComparedFit result_;
 };
 
 }  // namespace
 
-std::optional<ComparedFit> compare_fit(const ComparePlan& plan, const Reading& reading, const std::string& method,
+std::optional<ComparedFit> compare_fit(const ComparePlan& plan, const Dataset& data, const std::string& method,
                                        std::uint64_t seed, const CompareControl& control) {
   const auto failed = [&](const std::string& why) -> std::optional<ComparedFit> {
     if (control.stop.stop_requested()) return std::nullopt;
     return ComparedFit{.method = method, .seed = seed, .failure = why};
   };
   try {
-    return OneFit(plan, reading, method, seed, control).run();
+    return OneFit(plan, data, method, seed, control).run();
   } catch (const std::bad_alloc&) {
     return failed("the machine has not enough memory for it");
   } catch (const std::exception& error) {

@@ -60,7 +60,7 @@ void write_map(const ComparePlan& plan, const MapPoints& points, const std::vect
     layers[0].ancillary = {name + "_uncertainty"};
     layers.push_back({.info = {name + "_uncertainty", what + ": standard deviation of the field", "", unit}});
   }
-  FieldFileOptions options = {.grid = plan.grid, .calendar_time = plan.info.calendar_time, .layers = layers};
+  FieldHeader options = {.grid = plan.grid, .calendar_time = plan.info.calendar_time, .layers = layers};
   if (plan.map_time) options.time_days = {*plan.map_time};
   options.attributes = {{"title", fmt::format("{} by {}", what, title)}, {"source", fmt::format("drift {}", version())}};
   FieldFileWriter file(path, options);

@@ -19,7 +19,7 @@ const std::vector<MethodInfo>& compare_methods() {
   return infos;
 }
 
-std::unique_ptr<Interpolator> make_compared_method(const std::string& text, const FitPlan& plan, const Reading& reading) {
+std::unique_ptr<Interpolator> make_compared_method(const std::string& text, const FitPlan& plan, const Dataset& data) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string name = text.substr(0, colon);
   std::vector<std::string> names;
@@ -27,7 +27,7 @@ std::unique_ptr<Interpolator> make_compared_method(const std::string& text, cons
     names.push_back(method.name);
     if (method.name != name) continue;
     const std::string rest = colon < text.size() ? text.substr(colon + 1) : "";
-    if (name == "drift") return std::make_unique<DriftInterpolator>(MethodSettings(method, rest), plan, reading);
+    if (name == "drift") return std::make_unique<DriftInterpolator>(MethodSettings(method, rest), plan, data);
     return make_interpolator(text, plan.domain);
   }
   const std::vector<std::string_view> known(names.begin(), names.end());

@@ -44,7 +44,7 @@ struct Fake : Interpolator {
 
 // "flat", "off" (worse), "broken", "nan", "noisy" (knows its noise); all others are drift's.
 MethodMaker fakes(int* fits = nullptr) {
-  return [fits](const std::string& text, const FitPlan& plan, const Reading& reading) -> std::unique_ptr<Interpolator> {
+  return [fits](const std::string& text, const FitPlan& plan, const Dataset& data) -> std::unique_ptr<Interpolator> {
     auto fake = std::make_unique<Fake>();
     fake->fits = fits;
     if (text == "flat") return fake;
@@ -52,7 +52,7 @@ MethodMaker fakes(int* fits = nullptr) {
     if (text == "broken") return fake->failure = "the matrix is not positive definite", std::move(fake);
     if (text == "nan") return fake->mean = NAN, std::move(fake);
     if (text == "noisy") return fake->noise = true, fake->sd_total = 2.0, std::move(fake);
-    return make_compared_method(text, plan, reading);
+    return make_compared_method(text, plan, data);
   };
 }
 
@@ -77,12 +77,12 @@ std::map<std::string, double> scores_of(const ComparedMethod& row) {
 }
 
 TEST(Compare, ScoresDriftAsFitDoes) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   const ScratchFolder folder;
   const RunSettings settings = settings_with({"drift"}, folder, 1);
-  const ComparePlan plan = plan_compare(settings, reading);
-  const Comparison comparison = compare(plan, reading);
-  const FitResult result = fit(plan_fit(settings, reading, Judging::held_out), reading);
+  const ComparePlan plan = plan_compare(settings, data);
+  const Comparison comparison = compare(plan, data);
+  const FitResult result = fit(plan_fit(settings, data, Judging::held_out), data);
   const auto& measures = comparison.rows.at(0).measures;
   constexpr double kRounding = 1e-6;  // fit() has its predictions in single precision
   EXPECT_NEAR(measures.at("rmse").mean, result.held_out->rmse, kRounding);
@@ -96,12 +96,11 @@ TEST(Compare, ScoresDriftAsFitDoes) {
 }
 
 TEST(Compare, AFailingMethodLeavesTheRestIntact) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   const ScratchFolder with, without;
   int fits = 0;
-  const Comparison some =
-      compare(plan_compare(settings_with({"flat", "broken", "nan", "off"}, with), reading, fakes(&fits)), reading);
-  const Comparison all = compare(plan_compare(settings_with({"flat", "off"}, without), reading, fakes()), reading);
+  const Comparison some = compare(plan_compare(settings_with({"flat", "broken", "nan", "off"}, with), data, fakes(&fits)), data);
+  const Comparison all = compare(plan_compare(settings_with({"flat", "off"}, without), data, fakes()), data);
   ASSERT_EQ(some.rows.size(), 4u);
   EXPECT_TRUE(some.finished);
   EXPECT_EQ(fits, 6) << "what failed with the first seed is not tried with the next";
@@ -118,7 +117,7 @@ TEST(Compare, AFailingMethodLeavesTheRestIntact) {
 }
 
 TEST(Compare, DoesNotRepeatWhatTheFolderHolds) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   const ScratchFolder folder;
   int fits = 0;
   const auto run = [&](std::size_t seeds, bool fresh, CalibrationMethod calibrate = CalibrationMethod::conformal) {
@@ -126,7 +125,7 @@ TEST(Compare, DoesNotRepeatWhatTheFolderHolds) {
     settings.uncertainty.calibrate = calibrate;
     CompareControl control;
     control.fresh = fresh;
-    return compare(plan_compare(settings, reading, fakes(&fits)), reading, control);
+    return compare(plan_compare(settings, data, fakes(&fits)), data, control);
   };
   const Comparison first = run(2, false);
   EXPECT_EQ(fits, 4);
@@ -144,34 +143,34 @@ TEST(Compare, DoesNotRepeatWhatTheFolderHolds) {
 }
 
 TEST(Compare, FitsAgainWhereSigmasTracksOrPlatformsChanged) {
-  Reading reading = small_reading();
+  Dataset data = small_dataset();
   const ScratchFolder folder;
   int fits = 0;
   const auto fits_of_a_run = [&] {
     const int before = fits;
-    compare(plan_compare(settings_with({"flat"}, folder, 1), reading, fakes(&fits)), reading);
+    compare(plan_compare(settings_with({"flat"}, folder, 1), data, fakes(&fits)), data);
     return fits - before;
   };
   EXPECT_EQ(fits_of_a_run(), 1);
   EXPECT_EQ(fits_of_a_run(), 0);
-  reading.observations.sigma.assign(reading.observations.size(), 0.1F);
+  data.observations.sigma.assign(data.observations.size(), 0.1F);
   EXPECT_EQ(fits_of_a_run(), 1) << "sigmas";
-  reading.observations.sigma[7] = 0.2F;
+  data.observations.sigma[7] = 0.2F;
   EXPECT_EQ(fits_of_a_run(), 1) << "one sigma";
-  reading.observations.platform[7] ^= 1U;
+  data.observations.platform[7] ^= 1U;
   EXPECT_EQ(fits_of_a_run(), 1) << "one platform";
-  reading.observations.platform_names[1] = "C";
+  data.observations.platform_names[1] = "C";
   EXPECT_EQ(fits_of_a_run(), 1) << "a platform's name";
   EXPECT_EQ(fits_of_a_run(), 0);
 }
 
 TEST(Compare, KeepsRivalsWhereOnlyDriftsOwnNetworksChange) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   const ScratchFolder folder;
   const auto stem = [&](const char* method, auto change) {
     RunSettings settings = settings_with({"flat"}, folder, 1);
     change(settings);
-    return fit_stem(plan_compare(settings, reading, fakes()), method, 1);
+    return fit_stem(plan_compare(settings, data, fakes()), method, 1);
   };
   const auto nothing = [](RunSettings&) {};
   const auto members = [](RunSettings& s) { s.model.members = 3; };
@@ -186,7 +185,7 @@ TEST(Compare, KeepsRivalsWhereOnlyDriftsOwnNetworksChange) {
 }
 
 TEST(Compare, GoesOnWhereItWasStopped) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   const ScratchFolder part, whole;
   std::stop_source stop;
   CompareControl control;
@@ -194,27 +193,27 @@ TEST(Compare, GoesOnWhereItWasStopped) {
   control.done = [&](const ComparedFit& fit, bool) {
     if (fit.method == "flat") stop.request_stop();
   };
-  const ComparePlan plan = plan_compare(settings_with({"flat", "off"}, part), reading, fakes());
-  const Comparison stopped = compare(plan, reading, control);
+  const ComparePlan plan = plan_compare(settings_with({"flat", "off"}, part), data, fakes());
+  const Comparison stopped = compare(plan, data, control);
   EXPECT_FALSE(stopped.finished);
   EXPECT_EQ(stopped.rows[0].fits, 1u);
   EXPECT_EQ(stopped.rows[1].fits, 0u);
   EXPECT_THAT(comparison_text(stopped, false), HasSubstr("not done"));
-  const Comparison resumed = compare(plan, reading);
-  const Comparison straight = compare(plan_compare(settings_with({"flat", "off"}, whole), reading, fakes()), reading);
+  const Comparison resumed = compare(plan, data);
+  const Comparison straight = compare(plan_compare(settings_with({"flat", "off"}, whole), data, fakes()), data);
   EXPECT_TRUE(resumed.finished);
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(scores_of(resumed.rows[i]), scores_of(straight.rows[i]));
 }
 
 TEST(Compare, TakesAMethodsOwnNoiseOnlyWhereNothingIsCalibrated) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   const ScratchFolder folder;
   const auto noise_of = [&](CalibrationMethod calibrate, std::optional<double> given) {
     RunSettings settings = settings_with({"noisy"}, folder, 1);
     settings.uncertainty.calibrate = calibrate;
     settings.uncertainty.noise_sd = given;
-    const ComparePlan plan = plan_compare(settings, reading, fakes());
-    const auto measures = compare(plan, reading).rows.at(0).measures;
+    const ComparePlan plan = plan_compare(settings, data, fakes());
+    const auto measures = compare(plan, data).rows.at(0).measures;
     return std::pair(measures.at("noise_sd").mean / plan.fit.domain.value.sd, measures.at("nlpd").mean);
   };
   const auto [own, own_nlpd] = noise_of(CalibrationMethod::none, {});
@@ -222,8 +221,7 @@ TEST(Compare, TakesAMethodsOwnNoiseOnlyWhereNothingIsCalibrated) {
   const auto [fitted, fitted_nlpd] = noise_of(CalibrationMethod::scale, {});
   EXPECT_LT(fitted, 1.5);
   EXPECT_LT(fitted_nlpd, own_nlpd) << "a noise twice too large costs density";
-  EXPECT_NEAR(noise_of(CalibrationMethod::none, 0.25).first * plan_fit({}, reading, Judging::held_out).domain.value.sd, 0.25,
-              1e-9)
+  EXPECT_NEAR(noise_of(CalibrationMethod::none, 0.25).first * plan_fit({}, data, Judging::held_out).domain.value.sd, 0.25, 1e-9)
       << "what is given goes first";
 }
 
@@ -234,18 +232,17 @@ TEST(Compare, ScoresAgainstATruthOnTheGridAtTheTimeOfTheMaps) {
   simulation.rate_hz = 0.05;
   const SyntheticFieldOptions moving = {.seed = 3, .evolution_days = 0.5, .velocity = {50.0, 0.0}};
   const NamedTruth truth = synthetic_truth(moving);
-  Reading reading;
-  reading.observations = simulate(truth.truth, simulation);
-  reading.report.tracks = 100;
-  reading.report.roles.value = "synthetic";
+  Dataset data;
+  data.observations = simulate(truth.truth, simulation);
+  data.tracks = 100;
   const ScratchFolder folder;
   RunSettings settings = settings_with({"flat"}, folder, 1);
   settings.compare.truth = to_text(moving);
   settings.compare.grid = "bbox:-40,68,40,80:1";
-  const ComparePlan plan = plan_compare(settings, reading, fakes());
+  const ComparePlan plan = plan_compare(settings, data, fakes());
   ASSERT_LT(plan.info.extent[1], 68.0);
   ASSERT_GT(plan.info.extent[3], 80.0);
-  const Comparison comparison = compare(plan, reading);
+  const Comparison comparison = compare(plan, data);
   EXPECT_TRUE(comparison.has_truth);
   const double flat = plan.fit.domain.value.from_engine(0.01);
   const SyntheticField field(moving);
@@ -259,9 +256,9 @@ TEST(Compare, ScoresAgainstATruthOnTheGridAtTheTimeOfTheMaps) {
 }
 
 TEST(DriftInterpolator, SearchesFirstWhenAsked) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   const ScratchFolder folder;
-  const ComparePlan plan = plan_compare(settings_with({"drift", "drift:trials=2,members=2"}, folder, 1), reading);
+  const ComparePlan plan = plan_compare(settings_with({"drift", "drift:trials=2,members=2"}, folder, 1), data);
   std::vector<std::string> told;
   CompareControl control;
   control.progress = [&](const std::string&, std::uint64_t, double share, const std::string& what) {
@@ -269,7 +266,7 @@ TEST(DriftInterpolator, SearchesFirstWhenAsked) {
     EXPECT_LE(share, 1.0);
     told.push_back(what);
   };
-  const Comparison comparison = compare(plan, reading, control);
+  const Comparison comparison = compare(plan, data, control);
   EXPECT_THAT(told, testing::Contains("trial 2"));
   const auto& found = comparison.rows[1].findings;
   EXPECT_THAT(found, testing::Contains(testing::Pair("search", "2 trials, in the fit's time")));
@@ -278,10 +275,10 @@ TEST(DriftInterpolator, SearchesFirstWhenAsked) {
 }
 
 TEST(Compare, TheBlendIsHardlyWorseThanItsBetterPart) {
-  const Reading reading = small_reading(80, 40, 0.1);
+  const Dataset data = small_dataset(80, 40, 0.1);
   const ScratchFolder folder;
   const RunSettings settings = settings_with({"drift", "drift:parts=network", "drift:parts=process"}, folder, 1);
-  const Comparison comparison = compare(plan_compare(settings, reading), reading);
+  const Comparison comparison = compare(plan_compare(settings, data), data);
   std::vector<double> rmse;
   for (const auto& row : comparison.rows) {
     ASSERT_EQ(row.failure, "") << row.method;
@@ -292,13 +289,13 @@ TEST(Compare, TheBlendIsHardlyWorseThanItsBetterPart) {
 }
 
 TEST(PlanCompare, ChoosesMethodsAndRefusesWhatCannotBe) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   const ScratchFolder folder;
   const auto refusal = [&](const std::function<void(RunSettings&)>& change) -> std::string {
     RunSettings settings = settings_with({"drift"}, folder);
     change(settings);
     try {
-      plan_compare(settings, reading);
+      plan_compare(settings, data);
     } catch (const UsageError& error) {
       return error.what();
     }
@@ -314,21 +311,21 @@ TEST(PlanCompare, ChoosesMethodsAndRefusesWhatCannotBe) {
   EXPECT_THAT(refusal([](auto& s) { s.compare.grid = "xy:0,0,1,1:0.1"; }), HasSubstr("plain x and y"));
   EXPECT_THAT(refusal([](auto& s) { s.compare.map_time = "noon"; }), HasSubstr("map_time"));
   RunSettings settings = settings_with({"all", "drift"}, folder);
-  EXPECT_EQ(plan_compare(settings, reading).methods.size(), compare_methods().size()) << "each once";
+  EXPECT_EQ(plan_compare(settings, data).methods.size(), compare_methods().size()) << "each once";
   settings.compare.methods.clear();
-  EXPECT_EQ(plan_compare(settings, reading).methods.front(), "drift");
+  EXPECT_EQ(plan_compare(settings, data).methods.front(), "drift");
 }
 
 TEST(PlanCompare, RefusesATruthThatMovesForAFieldThatCannot) {
-  Reading reading = small_reading();
-  reading.observations.time_days.clear();
+  Dataset data = small_dataset();
+  data.observations.time_days.clear();
   const ScratchFolder folder;
   RunSettings settings = settings_with({"drift"}, folder);
   settings.compare.truth = "synthetic:3";
-  EXPECT_NO_THROW(plan_compare(settings, reading));
+  EXPECT_NO_THROW(plan_compare(settings, data));
   settings.compare.truth = "synthetic:3,evolution=2";
   try {
-    plan_compare(settings, reading);
+    plan_compare(settings, data);
     FAIL() << "a truth at which time?";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("changes with time, but the fitted field does not"));
@@ -417,12 +414,12 @@ TEST(ComparedFit, ComesBackFromJson) {
 }
 
 TEST(CompareFolder, HoldsTablesRunFileAndMaps) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   const ScratchFolder folder;
-  const ComparePlan plan = plan_compare(settings_with({"flat", "off"}, folder), reading, fakes());
+  const ComparePlan plan = plan_compare(settings_with({"flat", "off"}, folder), data, fakes());
   const std::filesystem::path run = save_compare_run(plan);
   EXPECT_EQ(read_run_file(run).compare.methods, plan.methods);
-  const Comparison comparison = compare(plan, reading);
+  const Comparison comparison = compare(plan, data);
   write_comparison(plan, comparison);
   EXPECT_EQ(read_bytes(folder / "results/table.md"), comparison_markdown(comparison));
   EXPECT_EQ(read_bytes(folder / "results/table.csv"), comparison_csv(comparison));

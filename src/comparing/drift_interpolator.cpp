@@ -38,8 +38,8 @@ MethodInfo drift_method_info() {
                       {"uncertainty", "ensemble, variational, dropout or last_layer", "the run's"}}};
 }
 
-DriftInterpolator::DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, const Reading& reading)
-    : plan_(replan(plan, own_settings(settings, plan.settings), plan.split.training.size())), reading_(&reading) {
+DriftInterpolator::DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, const Dataset& data)
+    : plan_(replan(plan, own_settings(settings, plan.settings), plan.split.training.size())), reading_(&data) {
   const bool searches = plan.settings.tune.method == TuneMethod::bayes;
   trials_ = settings.count("trials", searches ? plan.settings.tune.trials : 0, 0, 100000);
 }
@@ -47,15 +47,9 @@ DriftInterpolator::DriftInterpolator(const MethodSettings& settings, const FitPl
 bool DriftInterpolator::tune(const InterpolatorControl& control, double share) {
   FitPlan search = plan_;
   search.settings.tune.trials = trials_;
-  TuneControl tuning;
-  tuning.stop = control.stop;
-  tuning.progress = [&](const Study& study, const Trial&) {
-    const double done = static_cast<double>(study.trials.size()) / static_cast<double>(trials_);
-    if (control.progress) control.progress(share * std::min(1.0, done), fmt::format("trial {}", study.trials.size()));
-  };
+  const Control tuning = Control{.progress = control.progress, .stop = control.stop}.part(0.0, share);
   // The study is not kept: a search that is taken up again would seem shorter than it was.
   const TuneResult result = tune_run(search, *reading_, {}, tuning);
-  if (control.stop.stop_requested()) return false;
   if (!result.best) throw Error("drift: no trial of the search succeeded; leave trials out, or look with drift tune");
   plan_ = replan(plan_, result.settings, plan_.split.training.size());
   return true;
@@ -86,8 +80,8 @@ bool DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorCont
   }
   if (plan_.method == FitMethod::network) return true;
   process_ = fit_process_part(plan_, reading_->observations, rows, {.stop = control.stop});
-  if (!process_) return false;
-  const OutOfFold out = forecast_out_of_fold(*engine_, plan_, reading_->observations, rows, ensemble_, *process_);
+  const OutOfFold out =
+      forecast_out_of_fold(*engine_, plan_, reading_->observations, rows, ensemble_, *process_, {.stop = control.stop});
   worth_ = part_worth(out, blend_weight(out), plan_.domain);
   return true;
 }

@@ -19,7 +19,7 @@ MethodInfo drift_method_info();
 
 class DriftInterpolator : public Interpolator {
  public:
-  DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, const Reading& reading);
+  DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, const Dataset& data);
 
   bool fit(const InterpolatorData& data, const InterpolatorControl& control) override;
   void predict(MatrixView<const float> points, const PointForecast& out) const override;
@@ -31,7 +31,7 @@ class DriftInterpolator : public Interpolator {
   bool tune(const InterpolatorControl& control, double share);
 
   FitPlan plan_;
-  const Reading* reading_;
+  const Dataset* reading_;
   std::size_t trials_ = 0;
   std::unique_ptr<Engine> engine_;
   Ensemble ensemble_;

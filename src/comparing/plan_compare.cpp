@@ -89,23 +89,23 @@ void settle_map(ComparePlan& plan) {
 
 }  // namespace
 
-ComparePlan plan_compare(const RunSettings& settings, const Reading& reading, const MethodMaker& make) {
+ComparePlan plan_compare(const RunSettings& settings, const Dataset& data, const MethodMaker& make) {
   ComparePlan plan;
   plan.make = make;
-  plan.fit = plan_fit(settings, reading, Judging::held_out);
+  plan.fit = plan_fit(settings, data, Judging::held_out);
   if (plan.fit.split.held_out.empty()) {
     throw UsageError("compare needs observations that no method has seen; hold some out (--held-out 0.1, --split auto)");
   }
-  if (settings.uncertainty.noise == NoiseSource::sigma && reading.observations.sigma.empty()) {
+  if (settings.uncertainty.noise == NoiseSource::sigma && data.observations.sigma.empty()) {
     throw UsageError("the noise is to be each observation's own, but the observations have no sigma; name it with --sigma");
   }
   plan.methods = method_texts(settings.compare.methods);
-  for (const std::string& text : plan.methods) make(text, plan.fit, reading);
+  for (const std::string& text : plan.methods) make(text, plan.fit, data);
   for (std::size_t i = 0; i < settings.compare.seeds; ++i) plan.seeds.push_back(settings.seed + i);
   plan.folder = settings.compare.folder;
-  plan.info = describe_field(plan.fit, reading);
+  plan.info = describe_field(plan.fit, data);
   settle_map(plan);
-  plan.fingerprint = data_fingerprint(plan, reading.observations);
+  plan.fingerprint = data_fingerprint(plan, data.observations);
   plan.choices = plan.fit.choices;
   plan.choices.push_back(fmt::format("Methods: {}; {} seed{} each.", fmt::join(plan.methods, ", "), plan.seeds.size(),
                                      plan.seeds.size() == 1 ? "" : "s"));

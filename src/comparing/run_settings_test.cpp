@@ -218,13 +218,13 @@ TEST(CheckSettings, IsDoneByWhateverTakesThem) {
   settings.train.batch = std::numeric_limits<std::size_t>::max();
   EXPECT_THROW(read_options(settings), UsageError);
   EXPECT_THROW(make_engine(settings), UsageError);
-  const Reading reading = small_reading();
-  EXPECT_THROW(plan_fit(settings, reading), UsageError);
-  EXPECT_THROW(plan_compare(settings, reading), UsageError);
-  FitPlan changed = plan_fit({}, reading);
+  const Dataset data = small_dataset();
+  EXPECT_THROW(plan_fit(settings, data), UsageError);
+  EXPECT_THROW(plan_compare(settings, data), UsageError);
+  FitPlan changed = plan_fit({}, data);
   changed.settings.train.batch = settings.train.batch;
-  EXPECT_THROW(fit(changed, reading), UsageError);
-  EXPECT_THROW(tune_run(changed, reading, {}), UsageError);
+  EXPECT_THROW(fit(changed, data), UsageError);
+  EXPECT_THROW(tune_run(changed, data, {}), UsageError);
 }
 
 TEST(Settings, NameTheWordsOfTheirTypeInTheirHelp) {

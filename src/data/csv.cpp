@@ -116,7 +116,7 @@ void read_chunks(const std::vector<std::string_view>& pieces, const CsvLayout& l
 
 }  // namespace
 
-CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options, const RowFilter& filter,
+CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options, const RowFilter& filter, const Control& control,
                     const CsvSizes& sizes) {
   if (options.threads < 0) throw UsageError(fmt::format("read_csv: threads is {}; it must be zero or more", options.threads));
   const int threads = options.threads > 0 ? options.threads : available_threads();
@@ -125,6 +125,7 @@ CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options
   Assembly assembly(source, layout);
   std::vector<CsvChunk> chunks;
   for_windows(source, [&](std::string_view rows) {
+    control.check_stop("stopped while reading");
     const std::vector<std::string_view> pieces = cut_at_rows(rows, sizes.chunk);
     read_chunks(pieces, layout, threads, chunks);
     for (std::size_t i = 0; i < pieces.size(); ++i) assembly.add(chunks[i]);

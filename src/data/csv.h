@@ -5,6 +5,7 @@
 
 #include "data/file_part.h"
 #include "data/row_filter.h"
+#include "drift/control.h"
 #include "drift/roles.h"
 
 namespace drift {
@@ -30,6 +31,6 @@ struct CsvReading {
 // One file of those that read_observations() reads (drift/read_observations.h says what it may hold), and only the rows that are
 // wanted. Same file, same result, whatever the threads.
 CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options, const RowFilter& filter = {},
-                    const CsvSizes& sizes = {});
+                    const Control& control = {}, const CsvSizes& sizes = {});
 
 }  // namespace drift

@@ -78,7 +78,7 @@ void expect_sound(const CsvReading& reading) {
 
 std::optional<CsvReading> read_or_refuse(const CsvFile& file, const CsvOptions& options, const CsvSizes& sizes) {
   try {
-    return read_csv(file.path(), options, {}, sizes);
+    return read_csv(file.path(), options, {}, {}, sizes);
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()).find(file.path().string()), 0u) << error.what();
     return std::nullopt;

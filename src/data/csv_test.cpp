@@ -21,7 +21,7 @@ using testing::HasSubstr;
 std::string refusal(std::string_view text, const CsvOptions& options = {}, const CsvSizes& sizes = {}) {
   const CsvFile file(text);
   try {
-    read_csv(file.path(), options, {}, sizes);
+    read_csv(file.path(), options, {}, {}, sizes);
   } catch (const Error& error) {
     std::string message = error.what();
     const std::size_t at = message.find(file.path().string());
@@ -145,7 +145,7 @@ TEST(ReadCsv, ReadsGzipAsItReadsPlainText) {
   const CsvFile file("", ".csv.gz");
   file.write_gzip(text);
   expect_same(read_csv(file.path(), {}), plain);
-  expect_same(read_csv(file.path(), {}, {}, {.window = 4096, .chunk = 100}), plain);
+  expect_same(read_csv(file.path(), {}, {}, {}, {.window = 4096, .chunk = 100}), plain);
 
   std::ifstream stream(file.path(), std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(stream)), {});

@@ -47,7 +47,7 @@ class CsvFile {
 };
 
 inline CsvReading read_text(std::string_view text, const CsvOptions& options = {}, const CsvSizes& sizes = {}) {
-  return read_csv(CsvFile(text).path(), options, {}, sizes);
+  return read_csv(CsvFile(text).path(), options, {}, {}, sizes);
 }
 
 inline void expect_same(const CsvReading& a, const CsvReading& b) {

@@ -149,9 +149,10 @@ class RowReader {
     for (const NcVariable* variable : layout.where) where_.push_back(column(*variable));
   }
 
-  FilePart read() && {
+  FilePart read(const Control& control) && {
     NcBlock block;
     while (blocks_.next(block)) {
+      control.check_stop("stopped while reading");
       load(block);
       gather(block.size());
       if (!layout_.crs.empty()) unproject();
@@ -361,8 +362,9 @@ class RowReader {
 
 }  // namespace
 
-FilePart read_rows(const NcReader& file, const NcLayout& layout, const RowFilter& filter, std::size_t block_cells) {
-  return RowReader(file, layout, filter, block_cells).read();
+FilePart read_rows(const NcReader& file, const NcLayout& layout, const RowFilter& filter, const Control& control,
+                   std::size_t block_cells) {
+  return RowReader(file, layout, filter, block_cells).read(control);
 }
 
 }  // namespace drift

@@ -81,7 +81,7 @@ TEST_F(Files, GiveTheSameWhateverTheThreads) {
     EXPECT_EQ(many.observations.value, one.observations.value);
     EXPECT_EQ(many.observations.platform, one.observations.platform);
     EXPECT_EQ(many.observations.track, one.observations.track);
-    EXPECT_EQ(many.report.tracks, one.report.tracks);
+    EXPECT_EQ(many.tracks, one.tracks);
   }
 }
 
@@ -150,10 +150,10 @@ TEST_F(Files, PassesCutByTheirEndsStayOneTrack) {
   netcdf("b.nc", {.first = 100, .count = 100});
   netcdf("c.nc", {.first = 300, .count = 100});
   const Reading reading = read_observations({path("*.nc")});
-  EXPECT_EQ(reading.report.tracks, 2u);
+  EXPECT_EQ(reading.tracks, 2u);
   EXPECT_EQ(reading.observations.track[199], 0);
   EXPECT_EQ(reading.observations.track[200], 1);
-  EXPECT_EQ(read_observations({path("*.nc")}, {.track_gap_s = 150}).report.tracks, 1u);
+  EXPECT_EQ(read_observations({path("*.nc")}, {.track_gap_s = 150}).tracks, 1u);
   EXPECT_THAT(read_observations({path("*.nc")}, {.roles = {.track = kNoRole}}).observations.track, IsEmpty());
 }
 
@@ -169,15 +169,15 @@ TEST_F(Files, OfTextAreReadTogether) {
   EXPECT_EQ(reading.report.format, "CSV");
   EXPECT_EQ(reading.report.rows, 5u);
   EXPECT_EQ(count_of(reading.report, "nothing in column \"sla [m]\""), 1u);
-  EXPECT_EQ(reading.report.value, (VariableInfo{"sla [m]", "", "", "m"}));
+  EXPECT_EQ(reading.value, (VariableInfo{"sla [m]", "", "", "m"}));
   EXPECT_THAT(o.value, ElementsAre(3, 4, 5, 7));
   EXPECT_THAT(o.lon_deg, ElementsAre(1, -170, 1, 1));
   EXPECT_THAT(o.track, ElementsAre(0, 1, 0, 1));  // of a platform each
   EXPECT_THAT(o.platform, ElementsAre(0, 1, 0, 1));
   EXPECT_THAT(o.platform_names, ElementsAre("s3a", "s3b"));
-  EXPECT_EQ(reading.report.tracks, 2u);
-  EXPECT_EQ(reading.report.tracks_from, "column \"track\"");
-  EXPECT_TRUE(reading.report.calendar_time);
+  EXPECT_EQ(reading.tracks, 2u);
+  EXPECT_EQ(reading.tracks_from, "column \"track\"");
+  EXPECT_TRUE(reading.calendar_time);
   text("d.csv", "lon,lat,sla [m],track,satellite,flag\n1,4,5,p1,s3a,2\n");
   EXPECT_THAT(refusal({path("*.csv*")}, options), HasSubstr("d.csv has none"));
 }
@@ -219,8 +219,8 @@ TEST_F(Files, OfTextWithoutTracksHaveThoseOfTheirTimes) {
   add(1300, 1400, 40.0, -0.06, "a");  // after a gap
   add(0, 100, 0.0, 0.06, "b");
   const Reading reading = read_observations({text("a.csv", content)});
-  EXPECT_EQ(reading.report.tracks, 4u);
-  EXPECT_EQ(reading.report.tracks_from, "gaps of 60 s and turns");
+  EXPECT_EQ(reading.tracks, 4u);
+  EXPECT_EQ(reading.tracks_from, "gaps of 60 s and turns");
   const Observations& o = reading.observations;
   EXPECT_EQ(o.track[0], 0);
   EXPECT_NEAR(static_cast<double>(std::count(o.track.begin(), o.track.end(), 0)), 600, 1.5);  // the turning point is of either
@@ -228,7 +228,7 @@ TEST_F(Files, OfTextWithoutTracksHaveThoseOfTheirTimes) {
   EXPECT_EQ(o.track[1200], 2);
   EXPECT_EQ(o.track[1300], 3);
   // Numbers that are no dates are not known to be seconds or days.
-  EXPECT_EQ(read_observations({text("n.csv", "lon,lat,time,value\n1,1,0,1\n1,1.01,1,2\n1,1.02,2,3\n")}).report.tracks, 0u);
+  EXPECT_EQ(read_observations({text("n.csv", "lon,lat,time,value\n1,1,0,1\n1,1.01,1,2\n1,1.02,2,3\n")}).tracks, 0u);
 }
 
 }  // namespace

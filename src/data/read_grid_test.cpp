@@ -39,10 +39,10 @@ TEST_F(Gridded, FieldsOfTimeLatitudeAndLongitudeAreObservations) {
   EXPECT_THAT(o.lon_deg, ElementsAre(0, -180, -10, 0, -10, 0, -180, -10, 0, -180, -10));
   EXPECT_EQ(o.time_days[4], 18272.0);
   EXPECT_EQ(o.time_days[5], 18273.0);
-  EXPECT_EQ(reading.report.tracks, 0u);
+  EXPECT_EQ(reading.tracks, 0u);
   EXPECT_THAT(o.track, IsEmpty());
   EXPECT_THAT(o.platform_names, IsEmpty());  // what a grid was made from
-  EXPECT_EQ(reading.report.layout, DataLayout::grid);
+  EXPECT_EQ(reading.layout, DataLayout::grid);
 }
 
 TEST_F(Gridded, PositionsMayBeTwoDimensionalAndTransposed) {
@@ -57,7 +57,7 @@ TEST_F(Gridded, PositionsMayBeTwoDimensionalAndTransposed) {
   }
   const Reading reading = read_observations({path()});
   const Observations& o = reading.observations;
-  EXPECT_EQ(reading.report.layout, DataLayout::grid);
+  EXPECT_EQ(reading.layout, DataLayout::grid);
   EXPECT_THAT(o.lon_deg, ElementsAre(0, 1, 2, 100, 101, 102));
   EXPECT_THAT(o.lat_deg, ElementsAre(10, 11, 12, 20, 21, 22));
 }
@@ -115,7 +115,7 @@ TEST_F(Gridded, ProjectedCoordinatesBecomeLongitudeAndLatitude) {
   const auto check = [&] {
     const Reading reading = read_observations({path()});
     ASSERT_EQ(reading.observations.size(), 4u);
-    EXPECT_FALSE(reading.report.on_plane);
+    EXPECT_FALSE(reading.on_plane);
     EXPECT_NEAR(reading.observations.lon_deg[0], -18.434948823, 1e-8);
     EXPECT_NEAR(reading.observations.lat_deg[0], 69.568765757, 1e-8);
     EXPECT_NEAR(reading.observations.lat_deg[3], 90.0, 1e-9);
@@ -156,7 +156,7 @@ TEST_F(Gridded, ProjectedCoordinatesBecomeLongitudeAndLatitude) {
   write("m", 1, [](NcTestFile& file, int crs) { file.attribute(crs, "crs_wkt", "nonsense"); });
   EXPECT_THAT(refusal({path()}), HasSubstr("the grid mapping 'crs' cannot be turned into"));
   const Reading plane = read_observations({path()}, {.roles = {.x = "x", .y = "y"}});
-  EXPECT_TRUE(plane.report.on_plane);
+  EXPECT_TRUE(plane.on_plane);
   EXPECT_EQ(plane.observations.lon_deg[0], 1000000);
 }
 
@@ -244,8 +244,8 @@ TEST_F(Gridded, CoordinatesOfNoProjectionStayOnTheirPlane) {
     file.variable("v", NC_DOUBLE, {y, x}, {1, 2, 3, 4});
   }
   const Reading reading = read_observations({path()});
-  EXPECT_TRUE(reading.report.on_plane);
-  EXPECT_EQ(reading.report.plane_unit, "mm");
+  EXPECT_TRUE(reading.on_plane);
+  EXPECT_EQ(reading.plane_unit, "mm");
   EXPECT_THAT(reading.observations.lon_deg, ElementsAre(0.5, 1.5, 0.5, 1.5));
   EXPECT_THAT(reading.observations.lat_deg, ElementsAre(100, 100, 200, 200));
   EXPECT_EQ(read_observations({path()}, {.box = {{0, 150, 1, 300}}}).observations.size(), 1u);
@@ -263,8 +263,8 @@ TEST_F(Gridded, ScalarsHoldForAllAndPositionsMustBeThere) {
   }
   const Reading reading = read_observations({path()}, {.roles = {.value = "level"}});
   EXPECT_THAT(reading.observations.lat_deg, ElementsAre(54, 54, 54));
-  EXPECT_EQ(reading.report.layout, DataLayout::points);
-  EXPECT_EQ(reading.report.tracks, 0u);
+  EXPECT_EQ(reading.layout, DataLayout::points);
+  EXPECT_EQ(reading.tracks, 0u);
   EXPECT_THAT(refusal({path()}, {.roles = {.value = "other"}}), HasSubstr("'other' has 2 values along the dimension 'm'"));
   EXPECT_THAT(refusal({path()}, {.roles = {.lat = kNoRole, .value = "level"}}), HasSubstr("known for its latitude"));
 }
@@ -281,8 +281,8 @@ TEST_F(Gridded, TimesOfNoCalendarAreNumbersOfTheFilesOwn) {
   }
   const Reading reading = read_observations({path()}, {.roles = {.time = "time", .value = "level"}});
   EXPECT_THAT(reading.observations.time_days, ElementsAre(1, 2, 3));
-  EXPECT_FALSE(reading.report.calendar_time);
-  EXPECT_EQ(reading.report.tracks, 0u);
+  EXPECT_FALSE(reading.calendar_time);
+  EXPECT_EQ(reading.tracks, 0u);
   EXPECT_THAT(refusal({path()}, {.roles = {.time = "bad_time", .value = "level"}}),
               HasSubstr("variable 'bad_time': the time unit \"months since 2000-01-01\" counts months"));
 }

@@ -44,11 +44,12 @@ std::string tracks_of(const NcLayout& layout) {
   return layout.pass_label.empty() ? std::string() : fmt::format("the file's attribute '{}'", layout.preset->pass_attribute);
 }
 
-OneFile read_netcdf_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter) {
+OneFile read_netcdf_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter,
+                         const Control& control) {
   const NcReader file(path);
   const NcLayout layout = find_layout(file, options, filter);
   OneFile result;
-  result.part = read_rows(file, layout, filter);
+  result.part = read_rows(file, layout, filter, control);
   result.roles = layout.roles;
   result.value = layout.info;
   result.preset = layout.preset == nullptr ? std::string() : layout.preset->name;
@@ -70,8 +71,9 @@ OneFile read_netcdf_file(const std::filesystem::path& path, const ReadOptions& o
   return result;
 }
 
-OneFile read_csv_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter) {
-  CsvReading csv = read_csv(path, {.columns = options.roles, .threads = options.threads}, filter);
+OneFile read_csv_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter,
+                      const Control& control) {
+  CsvReading csv = read_csv(path, {.columns = options.roles, .threads = options.threads}, filter, control);
   OneFile result;
   result.part = std::move(csv.part);
   result.roles = csv.columns;
@@ -144,12 +146,13 @@ class InOrder {
 
 class ObservationReader {
  public:
-  ObservationReader(const std::vector<std::string>& patterns, const ReadOptions& options)
+  ObservationReader(const std::vector<std::string>& patterns, const ReadOptions& options, const Control& control)
       : options_(options),
+        control_(control),
         filter_(make_filter(options)),
         files_(input_files(patterns)),
         netcdf_(are_netcdf(files_)),
-        threads_(options.threads > 0 ? options.threads : available_threads()),
+        threads_(threads_or_all(control.threads > 0 ? control.threads : options.threads)),
         gathering_(files_) {
     if (!netcdf_ && !options.preset.empty() && options.preset != "none") {
       throw UsageError(
@@ -163,7 +166,7 @@ class ObservationReader {
     const auto read_one = netcdf_ ? read_netcdf_file : read_csv_file;
     const int threads = netcdf_ ? threads_ : 1;  // a CSV file is read by several by itself
     InOrder().run(
-        files_.size(), threads, [&](std::size_t i) { return read_one(files_[i], options_, filter_); },
+        files_.size(), threads, [&](std::size_t i) { return read_one(files_[i], options_, filter_, control_); },
         [&](OneFile&& file) { merge(std::move(file)); });
     finish();
     return std::move(reading_);
@@ -172,20 +175,22 @@ class ObservationReader {
  private:
   void merge(OneFile&& file) {
     ReadReport& report = reading_.report;
+    control_.check_stop("stopped while reading");
+    control_.report(static_cast<double>(++merged_) / static_cast<double>(files_.size()), "reading");
     if (!file.preset.empty()) presets_.insert(file.preset);
     if (!begun_) {
       begun_ = true;
       may_have_tracks_ = true;
-      report.layout = file.layout;
+      reading_.layout = file.layout;
       report.roles = file.roles;
-      report.value = file.value;
-      report.on_plane = file.facts.on_plane;
-      report.plane_unit = file.facts.on_plane ? file.facts.plane_unit : std::string();
-      report.calendar_time = file.facts.calendar_time;
-      report.tracks_from = file.tracks_from;
+      reading_.value = file.value;
+      reading_.on_plane = file.facts.on_plane;
+      reading_.plane_unit = file.facts.on_plane ? file.facts.plane_unit : std::string();
+      reading_.calendar_time = file.facts.calendar_time;
+      reading_.tracks_from = file.tracks_from;
     }
     may_have_tracks_ = may_have_tracks_ && file.may_have_tracks;
-    if (file.layout != report.layout) report.layout = DataLayout::points;
+    if (file.layout != reading_.layout) reading_.layout = DataLayout::points;
     gathering_.add(std::move(file.part), file.facts);
   }
 
@@ -194,6 +199,9 @@ class ObservationReader {
     report.preset = fmt::format("{}", fmt::join(presets_, ", "));
     report.rows = gathering_.rows();
     report.rejected = gathering_.rejected();
+    reading_.provenance = files_.size() == 1 ? files_[0].filename().string()
+                                             : fmt::format("{} files, {} to {}", files_.size(),
+                                                           files_.front().filename().string(), files_.back().filename().string());
     Observations& observations = reading_.observations;
     observations = std::move(gathering_).finish();
     if (options_.time && report.roles.time.empty()) {
@@ -201,21 +209,20 @@ class ObservationReader {
     }
     if (observations.size() == 0) fail_empty();
     take_out_duplicates();
-    if (!report.tracks_from.empty()) {
-      report.tracks = renumber_tracks(observations);
+    if (!reading_.tracks_from.empty()) {
+      reading_.tracks = renumber_tracks(observations);
     } else if (may_have_tracks_ && options_.roles.track != kNoRole) {
       find_their_tracks();
     }
-    if (report.layout == DataLayout::along_track && report.tracks == 0) report.layout = DataLayout::points;
+    if (reading_.layout == DataLayout::along_track && reading_.tracks == 0) reading_.layout = DataLayout::points;
   }
 
   void find_their_tracks() {
-    ReadReport& report = reading_.report;
     const FoundTracks found = find_tracks(reading_.observations, options_.track_gap_s);
-    report.tracks = found.count;
+    reading_.tracks = found.count;
     if (found.count == 0) return;
-    report.tracks_from = fmt::format("{}gaps of {:g} s and turns", found.of_lines ? "lines, " : "", options_.track_gap_s);
-    report.layout = found.of_lines ? DataLayout::swath : DataLayout::along_track;
+    reading_.tracks_from = fmt::format("{}gaps of {:g} s and turns", found.of_lines ? "lines, " : "", options_.track_gap_s);
+    reading_.layout = found.of_lines ? DataLayout::swath : DataLayout::along_track;
   }
 
   [[noreturn]] void fail_empty() const {
@@ -248,11 +255,13 @@ class ObservationReader {
   }
 
   const ReadOptions& options_;
+  const Control& control_;
   RowFilter filter_;
   std::vector<std::filesystem::path> files_;
   bool netcdf_;
   int threads_;
   Gathering gathering_;
+  std::size_t merged_ = 0;
   bool begun_ = false, may_have_tracks_ = false;
   std::set<std::string> presets_;
   Reading reading_;
@@ -260,12 +269,12 @@ class ObservationReader {
 
 }  // namespace
 
-Reading read_observations(const std::vector<std::string>& patterns, const ReadOptions& options) {
+Reading read_observations(const std::vector<std::string>& patterns, const ReadOptions& options, const Control& control) {
   if (!(options.track_gap_s > 0.0)) {
     throw UsageError(fmt::format("the option 'track_gap_s' is {}; it must be more than zero", options.track_gap_s));
   }
   if (options.threads < 0) throw UsageError(fmt::format("the option 'threads' is {}; it must be zero or more", options.threads));
-  return ObservationReader(patterns, options).read();
+  return ObservationReader(patterns, options, control).read();
 }
 
 }  // namespace drift

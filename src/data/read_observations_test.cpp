@@ -72,11 +72,11 @@ TEST_F(Plain, FileIsReadByItsMetadata) {
     EXPECT_EQ(count_of(report, "value missing"), 1u);
     EXPECT_EQ(count_of(report, "value outside the file's valid range"), 1u);
     EXPECT_EQ(report.roles, (Roles{.lon = "lon", .lat = "lat", .time = "time", .value = "sla"}));
-    EXPECT_EQ(report.value, (VariableInfo{"sla", "Sea level anomaly", "sea_surface_height_above_sea_level", "m"}));
-    EXPECT_TRUE(report.calendar_time);
-    EXPECT_FALSE(report.on_plane);
-    EXPECT_EQ(report.tracks, 1u);
-    EXPECT_EQ(report.tracks_from, "gaps of 60 s and turns");
+    EXPECT_EQ(reading.value, (VariableInfo{"sla", "Sea level anomaly", "sea_surface_height_above_sea_level", "m"}));
+    EXPECT_TRUE(reading.calendar_time);
+    EXPECT_FALSE(reading.on_plane);
+    EXPECT_EQ(reading.tracks, 1u);
+    EXPECT_EQ(reading.tracks_from, "gaps of 60 s and turns");
     EXPECT_THAT(report.warnings, IsEmpty());
   }
 }
@@ -96,7 +96,7 @@ TEST_F(Plain, FileYieldsEachVariableByNamePathOrStandardName) {
 TEST_F(Plain, RolesCanBeGivenUp) {
   const Reading reading = read_observations({write("plain.nc", {})}, {.roles = {.time = kNoRole}});
   EXPECT_THAT(reading.observations.time_days, IsEmpty());
-  EXPECT_EQ(reading.report.tracks, 0u);
+  EXPECT_EQ(reading.tracks, 0u);
   EXPECT_EQ(reading.report.roles.time, "");
 }
 
@@ -197,8 +197,8 @@ TEST(ReadNetcdf, AmbiguousValuesAreListed) {
               testing::AllOf(testing::StartsWith("usage: "), HasSubstr("'height' (Height of something, m), 'depth' (km)")));
   const Reading reading = read_observations({path}, {.roles = {.value = "depth"}});
   EXPECT_THAT(reading.observations.time_days, IsEmpty());  // purely spatial
-  EXPECT_FALSE(reading.report.calendar_time);
-  EXPECT_EQ(reading.report.tracks, 0u);
+  EXPECT_FALSE(reading.calendar_time);
+  EXPECT_EQ(reading.tracks, 0u);
 }
 
 TEST(ReadNetcdf, SigmaComesFromAncillaryVariablesOnlyWhereItIsPlain) {

@@ -64,9 +64,9 @@ TEST_F(CmemsSla, IsRecognised) {
             (Roles{.lon = "longitude", .lat = "latitude", .time = "time", .value = "sla_unfiltered", .track = "track"}));
   EXPECT_THAT(o.platform_names, ElementsAre("Jason-3"));
   EXPECT_THAT(o.track, ElementsAre(0, 0, 1));
-  EXPECT_EQ(reading.report.layout, DataLayout::along_track);
-  EXPECT_EQ(reading.report.tracks, 2u);
-  EXPECT_EQ(reading.report.tracks_from, "variables 'cycle' and 'track'");
+  EXPECT_EQ(reading.layout, DataLayout::along_track);
+  EXPECT_EQ(reading.tracks, 2u);
+  EXPECT_EQ(reading.tracks_from, "variables 'cycle' and 'track'");
   EXPECT_DOUBLE_EQ(o.time_days[2], 25000.00002);
   EXPECT_NEAR(o.value[2], 0.002, 1e-15);
   EXPECT_NEAR(o.lon_deg[0], -0.1, 1e-9);
@@ -81,7 +81,7 @@ TEST_F(CmemsSla, TracksAreCountedThroughAllFilesAndPlatforms) {
   EXPECT_THAT(reading.observations.track, ElementsAre(0, 1, 1, 2, 3, 3));
   EXPECT_THAT(reading.observations.platform, ElementsAre(0, 0, 0, 0, 1, 1));
   EXPECT_THAT(reading.observations.platform_names, ElementsAre("Jason-3", "Sentinel-3A"));
-  EXPECT_EQ(reading.report.tracks, 4u);
+  EXPECT_EQ(reading.tracks, 4u);
 }
 
 TEST_F(CmemsSla, CanBeReadWithoutItsPreset) {
@@ -108,7 +108,7 @@ TEST_F(Product, CmemsWaveHeightsAreRecognised) {
   }
   const Reading reading = read_observations({path()});
   EXPECT_EQ(reading.report.preset, "cmems-l3-swh");
-  EXPECT_EQ(reading.report.value.name, "VAVH");
+  EXPECT_EQ(reading.value.name, "VAVH");
   EXPECT_THAT(reading.observations.value, ElementsAre(2.0, 2.1));
   // Two variables have that standard name.
   EXPECT_THAT(refusal({path()}, {.roles = {.value = "sea_surface_wave_significant_height"}}),
@@ -145,8 +145,8 @@ TEST_F(Product, SentinelThreeRolesFollowTheValuesRate) {
   EXPECT_EQ(fast.report.rows, 4u);
   EXPECT_NEAR(fast.observations.time_days[0], k2000 + 6e8 * kSecond, 1e-9);
   EXPECT_THAT(fast.observations.platform_names, ElementsAre("Sentinel 3A"));
-  EXPECT_EQ(fast.report.tracks_from, "the file's attribute 'pass_number'");
-  EXPECT_EQ(fast.report.tracks, 1u);
+  EXPECT_EQ(fast.tracks_from, "the file's attribute 'pass_number'");
+  EXPECT_EQ(fast.tracks, 1u);
   const Reading slow = read_observations({path()}, {.roles = {.value = "ssha_01_ku"}});
   EXPECT_EQ(slow.report.roles.time, "time_01");
   EXPECT_EQ(slow.observations.size(), 2u);
@@ -266,7 +266,7 @@ TEST_F(Product, JasonOfGroupsIsReadByPath) {
   EXPECT_EQ(slow.report.preset, "jason-gdr");
   EXPECT_EQ(slow.report.roles.value, "data_01/ku/ssha");
   EXPECT_EQ(slow.report.roles.lat, "data_01/latitude");
-  EXPECT_EQ(slow.report.value.name, "ssha");
+  EXPECT_EQ(slow.value.name, "ssha");
   const Reading fast = read_observations({path()}, {.roles = {.value = "data_20/ku/ssha"}});
   EXPECT_EQ(fast.report.roles.time, "data_20/time");
   EXPECT_THAT(fast.observations.value, ElementsAre(0.3, 0.301, 0.302));

@@ -55,9 +55,9 @@ class Swath : public testing::Test {
   }
 
   void expect_passes(const Reading& reading, std::size_t passes) const {
-    EXPECT_EQ(reading.report.layout, DataLayout::swath);
-    EXPECT_EQ(reading.report.tracks, passes);
-    EXPECT_EQ(reading.report.tracks_from, "lines, gaps of 60 s and turns");
+    EXPECT_EQ(reading.layout, DataLayout::swath);
+    EXPECT_EQ(reading.tracks, passes);
+    EXPECT_EQ(reading.tracks_from, "lines, gaps of 60 s and turns");
     ASSERT_EQ(reading.observations.track.size(), passes * kLines * kPixels);
     for (std::size_t i = 0; i < reading.observations.size(); ++i) {
       EXPECT_EQ(reading.observations.track[i], static_cast<std::int32_t>(i / (kLines * kPixels))) << i;
@@ -108,14 +108,14 @@ TEST_F(Swath, APassStaysWholeWherePixelsAreMissing) {
   write("pass.nc", pass);
   const Reading reading = read_observations({path("pass.nc")});
   EXPECT_EQ(reading.observations.size(), 2 * kLines + 20 * (kPixels - 2));
-  EXPECT_EQ(reading.report.tracks, 1u);
+  EXPECT_EQ(reading.tracks, 1u);
 }
 
 TEST_F(Swath, WithoutTimesHasNoTracks) {
   write("pass.nc", Pass(0));
   const Reading reading = read_observations({path("pass.nc")}, {.roles = {.time = kNoRole}});
-  EXPECT_EQ(reading.report.tracks, 0u);
-  EXPECT_EQ(reading.report.layout, DataLayout::grid);  // two-dimensional positions that stay the same
+  EXPECT_EQ(reading.tracks, 0u);
+  EXPECT_EQ(reading.layout, DataLayout::grid);  // two-dimensional positions that stay the same
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ Summary::Column ends_of(const std::vector<double>& numbers) {
 
 }  // namespace
 
-Summary summarise(const Reading& reading, int bins) {
-  const Observations& observations = reading.observations;
+Summary summarise(const Dataset& data, int bins) {
+  const Observations& observations = data.observations;
   if (observations.size() == 0) throw Error("there are no observations to summarise");
   Summary summary;
   summary.count = observations.size();

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "drift/error.h"
-#include "drift/field_model.h"
+#include "drift/predict.h"
 #include "fields/blended_point.h"
 #include "process/process.h"
 
@@ -14,6 +14,9 @@ namespace drift {
 namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+// Points predicted between looks at the stop: enough to fill a GPU; kriging takes some 0.1 ms per point and core.
+constexpr std::size_t kBlock = 65536, kProcessBlock = 4096;
 
 // Positions that are some, and where they come from.
 struct Known {
@@ -47,10 +50,6 @@ void check_lengths(const FieldModel& model, std::span<const double> lon_deg, std
         fmt::format("prediction: {} positions but {} times; the model varies in time", lon_deg.size(), time_days.size()));
   }
 }
-
-}  // namespace
-
-namespace {
 
 // Means, variances and gradients in the engine's units, of the parts that a model has, at rows [n, columns].
 struct Raw {
@@ -119,52 +118,81 @@ void blend_process(Engine& engine, const FieldModel& model, MatrixView<const flo
   add_process_gradient(model, rows, slopes, out);
 }
 
+// Fills the results of some of the known positions, first to first + count.
+class BlockPredictor {
+ public:
+  BlockPredictor(Engine& engine, const FieldModel& model, const PredictWants& wants, const Known& known, FieldPrediction& out)
+      : engine_(engine), model_(model), wants_(wants), known_(known), out_(out) {}
+
+  void predict(std::size_t first, std::size_t count) {
+    const auto columns = static_cast<std::size_t>(model_.ensemble.spec.coordinates());
+    const auto lon = std::span(known_.lon_deg).subspan(first, count), lat = std::span(known_.lat_deg).subspan(first, count);
+    const std::span<const double> time =
+        known_.time_days.size() > 1 ? std::span(known_.time_days).subspan(first, count) : std::span(known_.time_days);
+    std::vector<float> rows(count * columns);
+    const MatrixView<float> row_view(rows.data(), count, columns);
+    engine_rows(model_.domain, lon, lat, time, row_view);
+    Raw raw;
+    if (!model_.ensemble.members.empty()) predict_networks(engine_, model_, row_view, wants_, raw);
+    if (model_.process) blend_process(engine_, model_, row_view, wants_, raw);
+    keep(std::span(known_.index).subspan(first, count), raw);
+    if (!wants_.gradient) return;
+    std::vector<GroundGradient> ground(count);
+    ground_gradient(model_.domain, lon, lat, MatrixView<const float>(raw.gradient.data(), count, columns), ground);
+    for (std::size_t i = 0; i < count; ++i) out_.gradient[known_.index[first + i]] = ground[i];
+  }
+
+ private:
+  void keep(std::span<const std::size_t> index, const Raw& raw) {
+    const Standard& value = model_.domain.value;
+    const std::size_t n = out_.mean.size(), members = model_.ensemble.members.size();
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      const std::size_t to = index[i];
+      out_.mean[to] = static_cast<float>(value.from_engine(raw.mean[i]));
+      if (model_.has_spread()) {
+        const double sd = model_.info.spread_scale * sd_from_engine(model_.domain, std::sqrt(raw.variance[i]));
+        out_.sd_epistemic[to] = static_cast<float>(sd);
+        out_.sd_total[to] = static_cast<float>(std::hypot(sd, model_.info.noise_sd));
+      }
+      for (std::size_t m = 0; wants_.members && m < members; ++m) {
+        out_.members[m * n + to] = static_cast<float>(value.from_engine(raw.each[i * members + m]));
+      }
+    }
+  }
+
+  Engine& engine_;
+  const FieldModel& model_;
+  const PredictWants& wants_;
+  const Known& known_;
+  FieldPrediction& out_;
+};
+
 }  // namespace
 
 FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span<const double> lon_deg,
-                              std::span<const double> lat_deg, std::span<const double> time_days, const PredictWants& wants) {
+                              std::span<const double> lat_deg, std::span<const double> time_days, const PredictWants& wants,
+                              const Control& control) {
   check_lengths(model, lon_deg, lat_deg, time_days);
-  const Known known = known_positions(lon_deg, lat_deg, time_days);
   if (wants.members && model.ensemble.members.empty()) {
     throw UsageError("prediction: the model is a process alone and has no members; leave --members out");
   }
-  const std::size_t n = lon_deg.size(), count = known.index.size(), members = model.ensemble.members.size();
-  const auto columns = static_cast<std::size_t>(model.ensemble.spec.coordinates());
+  const Known known = known_positions(lon_deg, lat_deg, time_days);
+  const std::size_t n = lon_deg.size(), count = known.index.size();
   FieldPrediction out;
   out.mean.assign(n, kNone);
   if (model.has_spread()) {
     out.sd_epistemic.assign(n, kNone);
     out.sd_total.assign(n, kNone);
   }
-  if (wants.members) out.members.assign(n * members, kNone);
+  if (wants.members) out.members.assign(n * model.ensemble.members.size(), kNone);
   if (wants.gradient) out.gradient.assign(n, {std::nan(""), std::nan(""), std::nan("")});
-  if (count == 0) return out;
-
-  std::vector<float> rows(count * columns);
-  const MatrixView<float> row_view(rows.data(), count, columns);
-  engine_rows(model.domain, known.lon_deg, known.lat_deg, known.time_days, row_view);
-  Raw raw;
-  if (members > 0) predict_networks(engine, model, row_view, wants, raw);
-  if (model.process) blend_process(engine, model, row_view, wants, raw);
-
-  const Standard& value = model.domain.value;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t to = known.index[i];
-    out.mean[to] = static_cast<float>(value.from_engine(raw.mean[i]));
-    if (model.has_spread()) {
-      const double sd = model.info.spread_scale * sd_from_engine(model.domain, std::sqrt(raw.variance[i]));
-      out.sd_epistemic[to] = static_cast<float>(sd);
-      out.sd_total[to] = static_cast<float>(std::hypot(sd, model.info.noise_sd));
-    }
-    for (std::size_t m = 0; wants.members && m < members; ++m) {
-      out.members[m * n + to] = static_cast<float>(value.from_engine(raw.each[i * members + m]));
-    }
-  }
-  if (wants.gradient) {
-    std::vector<GroundGradient> ground(count);
-    ground_gradient(model.domain, known.lon_deg, known.lat_deg, MatrixView<const float>(raw.gradient.data(), count, columns),
-                    ground);
-    for (std::size_t i = 0; i < count; ++i) out.gradient[known.index[i]] = ground[i];
+  BlockPredictor predictor(engine, model, wants, known, out);
+  const std::size_t block = model.process ? kProcessBlock : kBlock;
+  for (std::size_t first = 0; first < count; first += block) {
+    control.check_stop("stopped while predicting");
+    const std::size_t some = std::min(block, count - first);
+    predictor.predict(first, some);
+    control.report(static_cast<double>(first + some) / static_cast<double>(count), "predicting");
   }
   return out;
 }

@@ -12,7 +12,7 @@
 #include "data/csv_rows.h"
 #include "drift/error.h"
 #include "drift/predict.h"
-#include "fields/variable_name.h"
+#include "fields/layers.h"
 
 namespace drift {
 namespace {
@@ -22,9 +22,11 @@ constexpr std::size_t kWindow = std::size_t{8} << 20;  // bytes
 class PointsTable {
  public:
   PointsTable(Engine& engine, const FieldModel& model, const std::filesystem::path& points, const std::filesystem::path& path,
-              const Roles& roles, std::optional<double> time_days)
+              const Roles& roles, std::optional<double> time_days, const PredictWants& wants)
       : engine_(engine),
         model_(model),
+        wants_(wants),
+        layers_(model, wants),
         source_(points, kWindow),
         out_(path),
         layout_(layout(points, roles)),
@@ -43,15 +45,14 @@ class PointsTable {
     }
   }
 
-  PointsReport run(const std::stop_token& stop) {
+  PointsReport run(const Control& control) {
     write(header_ + "\n");
     for (source_.fill(); !source_.text().empty(); source_.fill()) {
-      if (stop.stop_requested()) throw Error(fmt::format("stopped; {} was not written", out_.path().string()));
       const std::string_view text = source_.text();
       const std::string_view rows = source_.at_end() ? text : text.substr(0, whole_rows(text));
       if (rows.empty()) fail_too_long(source_);
       read(rows);
-      predict();
+      predict(control);
       source_.consume(rows.size());
     }
     out_.commit();
@@ -64,13 +65,12 @@ class PointsTable {
     const bool plane = model_.domain.kind == DomainKind::xy;
     const Roles wanted = plane ? Roles{.x = roles.lon, .y = roles.lat, .time = roles.time} : roles;
     CsvLayout found = read_points_layout(source_, points.string(), wanted);
-    const std::string name = variable_name(model_.info.value);
     std::vector<std::string> columns;
     for (const std::string& column : found.names) columns.push_back(quoted(column, found.separator));
-    columns.push_back(name);
-    if (model_.has_spread()) {
-      columns.push_back(name + "_uncertainty");
-      columns.push_back(name + "_total_uncertainty");
+    for (const FieldLayer& layer : layers_.layers()) {
+      if (layer.members == 0) columns.push_back(layer.info.name);
+      for (std::size_t member = 0; member < layer.members; ++member)
+        columns.push_back(fmt::format("{}_{}", layer.info.name, member + 1));
     }
     header_ = fmt::format("{}", fmt::join(columns, std::string(1, found.separator)));
     return found;
@@ -142,17 +142,17 @@ class PointsTable {
     return number(fields, CsvRole::time);
   }
 
-  void predict() {
+  void predict(const Control& control) {
     if (lines_.empty()) return;
-    const FieldPrediction prediction = predict_field(engine_, model_, lon_, lat_, time_);
+    const FieldPrediction prediction = predict_field(engine_, model_, lon_, lat_, time_, wants_, control);
+    std::vector<std::vector<float>> columns;
+    layers_.each(prediction, lat_, [&](std::size_t, std::size_t, std::span<const float> values) {
+      columns.emplace_back(values.begin(), values.end());
+    });
     std::string text;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       text += lines_[i];
-      add(text, prediction.mean[i]);
-      if (model_.has_spread()) {
-        add(text, prediction.sd_epistemic[i]);
-        add(text, prediction.sd_total[i]);
-      }
+      for (const std::vector<float>& column : columns) add(text, column[i]);
       text += '\n';
       if (std::isnan(prediction.mean[i]))
         ++report_.missing;
@@ -180,6 +180,8 @@ class PointsTable {
 
   Engine& engine_;
   const FieldModel& model_;
+  PredictWants wants_;
+  LayerMaker layers_;
   CsvSource source_;
   AtomicFile out_;
   std::string header_;
@@ -194,8 +196,10 @@ class PointsTable {
 
 PointsReport predict_points(Engine& engine, const FieldModel& model, const std::filesystem::path& points,
                             const std::filesystem::path& path, const Roles& roles, std::optional<double> time_days,
-                            const std::stop_token& stop) {
-  return PointsTable(engine, model, points, path, roles, time_days).run(stop);
+                            const PredictWants& wants, const Control& control) {
+  Control quiet = control;  // the table's length is not known, nor is the share that is done
+  quiet.progress = {};
+  return PointsTable(engine, model, points, path, roles, time_days, wants).run(quiet);
 }
 
 }  // namespace drift

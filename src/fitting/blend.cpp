@@ -11,6 +11,7 @@ namespace drift {
 namespace {
 
 constexpr std::size_t kJudged = 20000;  // observations forecast out of fold, at most
+constexpr std::size_t kBlock = 4096;    // points kriged between looks at the stop
 
 // Members that leave out this fold.
 Ensemble without_fold(const Ensemble& ensemble, int fold, int folds) {
@@ -43,7 +44,7 @@ double root_mean_square(std::span<const double> y, std::span<const double> mean)
 }  // namespace
 
 std::shared_ptr<const Process> fit_process_part(const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
-                                                const FitControl& control) {
+                                                const Control& control) {
   const std::span<const std::size_t> training = plan.split.training;
   std::vector<float> error_variance;
   std::vector<std::int32_t> track;
@@ -68,7 +69,8 @@ std::shared_ptr<const Process> fit_process_part(const FitPlan& plan, const Obser
   settings.stop = control.stop;
   const bool has_time = plan.spec.temporal.layers > 0;
   auto process = std::make_shared<const Process>(make_process(space_of(plan.domain), has_time, data, settings));
-  return control.stop.stop_requested() ? nullptr : process;
+  control.check_stop();
+  return process;
 }
 
 std::vector<std::string> describe(const Process& process, const Domain& domain) {
@@ -88,7 +90,7 @@ std::vector<std::string> describe(const Process& process, const Domain& domain) 
 }
 
 OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
-                               const Ensemble& ensemble, const Process& process) {
+                               const Ensemble& ensemble, const Process& process, const Control& control) {
   const std::vector<std::size_t>& training = plan.split.training;
   const std::size_t stride = std::max<std::size_t>(1, (training.size() + kJudged - 1) / kJudged);
   std::vector<std::size_t> places;
@@ -106,12 +108,20 @@ OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observ
     left_out.push_back(plan.folds.of[place]);
   }
   out.process.resize(places.size()), out.process_variance.resize(places.size());
-  process.predict(MatrixView<const float>(points.data(), places.size(), rows.columns),
-                  {.mean = out.process, .variance = out.process_variance}, plan.settings.threads, left_out);
+  for (std::size_t first = 0; first < places.size(); first += kBlock) {
+    control.check_stop();
+    const std::size_t count = std::min(kBlock, places.size() - first);
+    process.predict(
+        MatrixView<const float>(points.data() + first * rows.columns, count, rows.columns),
+        {.mean = std::span(out.process).subspan(first, count), .variance = std::span(out.process_variance).subspan(first, count)},
+        plan.settings.threads, std::span(left_out).subspan(first, count));
+    control.report(static_cast<double>(first + count) / static_cast<double>(places.size()), "forecasting out of fold");
+  }
   if (ensemble.members.empty()) return out;
 
   out.network.resize(places.size());
   for (int fold = 0; fold < plan.folds.count; ++fold) {
+    control.check_stop();
     std::vector<std::size_t> of_fold, to;
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (left_out[i] == fold) of_fold.push_back(places[i]), to.push_back(i);

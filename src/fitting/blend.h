@@ -18,9 +18,9 @@ namespace drift {
 // Networks and a process make different mistakes: their weighted mean beats both. The weight is the one with the least squared
 // error out of fold: networks forecast the fold that they left out, the process kriges without that fold's observations.
 
-// The process of a run's training observations. Stopped: nullptr.
+// The process of a run's training observations.
 std::shared_ptr<const Process> fit_process_part(const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
-                                                const FitControl& control);
+                                                const Control& control);
 
 // Its lengths, velocity and errors in a sentence or two, in the domain's units.
 std::vector<std::string> describe(const Process& process, const Domain& domain);
@@ -34,7 +34,7 @@ struct OutOfFold {
   std::vector<double> process_variance;  // [rows]
 };
 OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
-                               const Ensemble& ensemble, const Process& process);
+                               const Ensemble& ensemble, const Process& process, const Control& control = {});
 
 // w of mean = w process + (1 - w) network with the least squared error, within [0, 1]. Out of fold a row has fewer members than a
 // prediction will have, which counts against the networks; allowing for it was tried and made held-out scores worse.

@@ -44,25 +44,25 @@ TEST(BlendWeight, StaysWithinItsParts) {
 }
 
 TEST(PlanFit, FoldsNeverSplitATrack) {
-  const Reading reading = small_reading();
-  const FitPlan plan = plan_fit({}, reading);
+  const Dataset data = small_dataset();
+  const FitPlan plan = plan_fit({}, data);
   EXPECT_EQ(plan.method, FitMethod::blend);
   EXPECT_TRUE(plan.out_of_fold);
   EXPECT_TRUE(plan.split.held_out.empty());
   ASSERT_EQ(plan.folds.of.size(), plan.split.training.size());
   std::map<std::int32_t, std::set<int>> folds_of_track;
   for (std::size_t i = 0; i < plan.folds.of.size(); ++i) {
-    folds_of_track[reading.observations.track[plan.split.training[i]]].insert(plan.folds.of[i]);
+    folds_of_track[data.observations.track[plan.split.training[i]]].insert(plan.folds.of[i]);
   }
   for (const auto& [track, folds] : folds_of_track) EXPECT_EQ(folds.size(), 1u) << track;
 }
 
 TEST(PlanFit, TakesNetworksAloneWhereABlendCannotBe) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   const auto method = [&](const std::function<void(RunSettings&)>& change) {
     RunSettings settings;
     change(settings);
-    return plan_fit(settings, reading).method;
+    return plan_fit(settings, data).method;
   };
   EXPECT_EQ(method([](RunSettings& s) { s.recipe = RecipeName::paper; }), FitMethod::network);
   EXPECT_EQ(method([](RunSettings& s) { s.model.members = 1; }), FitMethod::network);
@@ -71,7 +71,7 @@ TEST(PlanFit, TakesNetworksAloneWhereABlendCannotBe) {
   wrong.fit.method = FitMethod::blend;
   wrong.uncertainty.method = UncertaintyMethod::variational;
   try {
-    plan_fit(wrong, reading);
+    plan_fit(wrong, data);
     FAIL() << "a blend of variational networks was planned";
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("--method network"));
@@ -80,13 +80,13 @@ TEST(PlanFit, TakesNetworksAloneWhereABlendCannotBe) {
 
 // Members and process forecast a fold by what they were fitted to without it: other values in that fold change nothing.
 TEST(OutOfFold, ForecastsDoNotDependOnTheObservationsForecast) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   RunSettings settings = small_settings();
   settings.train.epochs = 4.0;
-  const FitPlan plan = plan_fit(settings, reading);
+  const FitPlan plan = plan_fit(settings, data);
   const auto engine = make_cpu_engine();
   const auto forecasts = [&](double added_to_fold_0) {
-    Observations changed = reading.observations;
+    Observations changed = data.observations;
     for (std::size_t i = 0; i < plan.folds.of.size(); ++i) {
       if (plan.folds.of[i] == 0) changed.value[plan.split.training[i]] += added_to_fold_0;
     }
@@ -119,12 +119,11 @@ TEST(OutOfFold, ForecastsDoNotDependOnTheObservationsForecast) {
 }
 
 FieldModel fitted(FitMethod method, std::optional<DomainKind> domain = {}) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   RunSettings settings = small_settings();
   settings.fit.method = method;
   settings.domain.kind = domain;
-  const FitResult result = fit(plan_fit(settings, reading), reading);
-  EXPECT_TRUE(result.finished);
+  const FitResult result = fit(plan_fit(settings, data), data);
   EXPECT_TRUE(result.held_out) << "scored out of fold";
   return result.model;
 }

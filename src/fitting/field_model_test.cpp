@@ -9,9 +9,9 @@
 #include "drift/error.h"
 #include "drift/fit.h"
 #include "drift/predict.h"
+#include "fields/base64.h"
 #include "fitting/fitting_testing.h"
 #include "netcdf/netcdf_reader.h"
-#include "fields/base64.h"
 
 namespace drift {
 namespace {
@@ -20,10 +20,10 @@ using testing::HasSubstr;
 
 const FieldModel& trained() {
   static const FieldModel model = [] {
-    const Reading reading = small_reading();
+    const Dataset data = small_dataset();
     RunSettings settings = small_settings();
     settings.fit.method = FitMethod::network;
-    return fit(plan_fit(settings, reading), reading).model;
+    return fit(plan_fit(settings, data), data).model;
   }();
   return model;
 }
@@ -289,8 +289,8 @@ MapReport small_map(const ScratchFolder& folder, const VariableInfo& value, cons
   MapOptions options = more;
   options.grid = parse_grid("bbox:0,20,4,24:2");
   options.time_days = {20005.0};
-  options.gradient = true;
-  return predict_map(*make_cpu_engine({.threads = 1}), model, options, folder / "map.nc");
+  options.wants.gradient = true;
+  return predict_map(*make_cpu_engine({.threads = 1}), model, options, netcdf_sink(folder / "map.nc"));
 }
 
 TEST(PredictMap, GivesAnomaliesOfCurrentsTheirOwnNames) {

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "drift/error.h"
+#include "drift/grouped.h"
 #include "fields/training_sample.h"
 #include "fitting/blend.h"
 #include "fitting/judge.h"
@@ -20,10 +22,6 @@ namespace {
 
 constexpr const char* kFingerprintKey = "fingerprint";
 constexpr const char* kSettingsKey = "settings";  // as a run file: what differs can be told
-
-void say(const FitControl& control, const std::string& text) {
-  if (control.say) control.say(text);
-}
 
 double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -41,7 +39,7 @@ std::string difference(const FitPlan& plan, const Metadata& metadata) {
 }
 
 // The checkpoint's ensemble and state, where there is one of this very run.
-void take_up(const FitPlan& plan, const FitControl& control, Ensemble& ensemble, TrainingState& state) {
+void take_up(const FitPlan& plan, const Control& control, Ensemble& ensemble, TrainingState& state) {
   if (control.checkpoint.empty() || control.fresh || !std::filesystem::exists(control.checkpoint)) return;
   Checkpoint checkpoint = load_checkpoint(control.checkpoint);
   const auto found = checkpoint.metadata.find(kFingerprintKey);
@@ -54,7 +52,7 @@ void take_up(const FitPlan& plan, const FitControl& control, Ensemble& ensemble,
   state = std::move(checkpoint.state);
   const auto fewer = [](const MemberProgress& a, const MemberProgress& b) { return a.step < b.step; };
   const auto least = std::min_element(state.members.begin(), state.members.end(), fewer);
-  say(control, fmt::format("Resuming from {}: {} steps a network are done.", control.checkpoint.string(),
+  control.tell(fmt::format("Resuming from {}: {} steps a network are done.", control.checkpoint.string(),
                            least == state.members.end() ? 0 : least->step));
 }
 
@@ -67,25 +65,40 @@ std::unique_ptr<Engine> make_engine(const RunSettings& settings) {
 
 namespace {
 
-// Trains the networks from where the checkpoint left off. False: stopped.
-bool train_networks(Engine& engine, const FitPlan& plan, const TrainingRows& rows, const FitControl& control,
-                    Ensemble& ensemble) {
+// How a fit's time is divided, by and large.
+constexpr double kNetworksShare = 0.7, kProcessShare = 0.2;
+
+[[noreturn]] void stop_fit(const Control& control) {
+  const std::filesystem::path& path = control.checkpoint;
+  if (path.empty() || !std::filesystem::exists(path)) throw Stopped("stopped; nothing was kept");
+  throw Stopped(
+      fmt::format("stopped; what was learnt so far is in {}. The same command takes it up again from there", path.string()));
+}
+
+// Trains the networks from where the checkpoint left off.
+void train_networks(Engine& engine, const FitPlan& plan, const TrainingRows& rows, const Control& control, Ensemble& ensemble) {
   TrainingState state;
   take_up(plan, control, ensemble, state);
   if (ensemble.members.empty()) ensemble = draw_networks(plan);
   TrainOptions options;
-  options.control = {.progress = control.progress, .stop = control.stop};
+  const double begun = seconds_now();
+  std::optional<std::uint64_t> first_step;
+  options.control.stop = control.stop;
+  options.control.progress = [&](const Progress& progress) {
+    if (!first_step) first_step = progress.step;
+    const double seen = static_cast<double>((progress.step - *first_step) * plan.recipe.batch);
+    control.report(static_cast<double>(progress.step) / static_cast<double>(progress.steps),
+                   fmt::format("{} observations/s, loss {:.4f}", grouped(seen / (seconds_now() - begun)), progress.loss));
+  };
   options.checkpoint = control.checkpoint;
   options.checkpoint_every_s = plan.settings.train.checkpoint_every_s;
   options.metadata = {{kFingerprintKey, plan.fingerprint}, {kSettingsKey, to_toml(plan.settings)}};
-  return train(engine, ensemble, state, rows.view(), plan.recipe, options);
+  if (!train(engine, ensemble, state, rows.view(), plan.recipe, options)) throw Stopped("stopped");
 }
 
-}  // namespace
-
-FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& control) {
+FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& control) {
   const std::unique_ptr<Engine> engine = make_engine(plan.settings);
-  const Observations& observations = reading.observations;
+  const Observations& observations = data.observations;
   FitResult result;
   FieldModel& model = result.model;
   result.steps = plan.method == FitMethod::process ? 0 : total_steps(plan.recipe, plan.split.training.size());
@@ -94,29 +107,43 @@ FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& con
   rows.folds = plan.folds;
   const double begun = seconds_now();
   model.ensemble.spec = plan.spec;
-  if (plan.method != FitMethod::process && !train_networks(*engine, plan, rows, control, model.ensemble)) return result;
+  const double trained = plan.method == FitMethod::network ? 0.95 : plan.method == FitMethod::blend ? kNetworksShare : 0.0;
+  if (plan.method != FitMethod::process) train_networks(*engine, plan, rows, control.part(0.0, trained), model.ensemble);
+  const double kriged = plan.method == FitMethod::network ? trained : trained + kProcessShare;
   if (plan.method != FitMethod::network) {
-    model.process = fit_process_part(plan, observations, rows, control);
-    if (!model.process) return result;
-    for (const std::string& finding : describe(*model.process, plan.domain)) say(control, finding);
+    control.report(trained, "fitting the process");
+    model.process = fit_process_part(plan, observations, rows, control.part(trained, kriged));
+    for (const std::string& finding : describe(*model.process, plan.domain)) control.tell(finding);
   }
-  result.finished = true;
   result.train_s = seconds_now() - begun;
   model.domain = plan.domain;
-  model.info = describe_field(plan, reading);
+  model.info = describe_field(plan, data);
   model.cells = data_cells(plan.domain, observations, std::span<const std::size_t>(plan.split.training));
   model.training_sample = training_sample(observations, std::span<const std::size_t>(plan.split.training));
   model.settings = to_toml(plan.settings);
+  const Control judging = control.part(kriged, 1.0);
   if (plan.method == FitMethod::network) {
     model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble);
-    judge(*engine, plan, reading, result);
+    judge(*engine, plan, data, result, nullptr, judging);
     return result;
   }
-  const OutOfFold out = forecast_out_of_fold(*engine, plan, observations, rows, model.ensemble, *model.process);
+  const OutOfFold out = forecast_out_of_fold(*engine, plan, observations, rows, model.ensemble, *model.process, judging);
   model.process_weight = blend_weight(out);
   result.worth = part_worth(out, model.process_weight, plan.domain);
-  judge(*engine, plan, reading, result, &out);
+  judge(*engine, plan, data, result, &out, judging);
   return result;
+}
+
+}  // namespace
+
+FitResult fit(const FitPlan& plan, const Dataset& data, const Control& control) {
+  FitPlan own = plan;
+  if (control.threads > 0) own.settings.threads = control.threads;
+  try {
+    return fit_parts(own, data, control);
+  } catch (const Stopped&) {
+    stop_fit(control);
+  }
 }
 
 }  // namespace drift

@@ -16,9 +16,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string refusal(const RunSettings& settings, const Reading& reading) {
+std::string refusal(const RunSettings& settings, const Dataset& data) {
   try {
-    plan_fit(settings, reading);
+    plan_fit(settings, data);
   } catch (const Error& error) {
     return error.what();
   }
@@ -26,19 +26,19 @@ std::string refusal(const RunSettings& settings, const Reading& reading) {
 }
 
 TEST(PlanFit, RefusesDataThatNoFieldCanBeMadeOf) {
-  EXPECT_THAT(refusal({}, small_reading(3, 20)), HasSubstr("only 60 observations are left, and a field needs at least 100"));
-  Reading constant = small_reading();
+  EXPECT_THAT(refusal({}, small_dataset(3, 20)), HasSubstr("only 60 observations are left, and a field needs at least 100"));
+  Dataset constant = small_dataset();
   std::fill(constant.observations.value.begin(), constant.observations.value.end(), 3.5);
   EXPECT_THAT(refusal({}, constant), HasSubstr("all 2,400 values are 3.5"));
 }
 
 TEST(PlanFit, HoldsOutWholeTracksWhereTheyAreKnown) {
-  const Reading reading = small_reading();
-  const FitPlan plan = plan_fit({}, reading, Judging::held_out);
+  const Dataset data = small_dataset();
+  const FitPlan plan = plan_fit({}, data, Judging::held_out);
   std::set<std::int32_t> trained;
-  for (const std::size_t row : plan.split.training) trained.insert(reading.observations.track[row]);
+  for (const std::size_t row : plan.split.training) trained.insert(data.observations.track[row]);
   ASSERT_FALSE(plan.split.held_out.empty());
-  for (const std::size_t row : plan.split.held_out) EXPECT_FALSE(trained.contains(reading.observations.track[row]));
+  for (const std::size_t row : plan.split.held_out) EXPECT_FALSE(trained.contains(data.observations.track[row]));
 }
 
 // The groups of held-out rows and of those that train have none in common.
@@ -52,23 +52,23 @@ void expect_no_leak(const FitPlan& plan, const Observations& o) {
 }
 
 TEST(PlanFit, HoldsOutBlocksWithoutTracksAndRefusesTracksThatAreNotThere) {
-  Reading reading = small_reading();
-  reading.observations.track.clear();
-  reading.report.tracks = 0;
-  const FitPlan plan = plan_fit({}, reading, Judging::held_out);
+  Dataset data = small_dataset();
+  data.observations.track.clear();
+  data.tracks = 0;
+  const FitPlan plan = plan_fit({}, data, Judging::held_out);
   EXPECT_EQ(plan.split_options.method, SplitMethod::block);
-  expect_no_leak(plan, reading.observations);
+  expect_no_leak(plan, data.observations);
   EXPECT_NEAR(static_cast<double>(plan.split.held_out.size()), 240.0, 100.0);
   EXPECT_THAT(plan.choices.front(), HasSubstr("in blocks of"));
   RunSettings settings;
   settings.split.method = SplitMethod::track;
-  EXPECT_THAT(refusal(settings, reading), HasSubstr("no tracks"));
+  EXPECT_THAT(refusal(settings, data), HasSubstr("no tracks"));
 }
 
 // An image of one day with clouds in it: its pixels are not held out singly.
 TEST(PlanFit, HoldsOutBlocksOfAGrid) {
-  Reading reading;
-  Observations& o = reading.observations;
+  Dataset data;
+  Observations& o = data.observations;
   for (int i = 0; i < 8000; ++i) {
     const double x = i % 100, y = i / 100;
     if (std::hypot(std::fmod(x, 30.0) - 15.0, std::fmod(y, 30.0) - 15.0) < 8.0) continue;
@@ -76,8 +76,8 @@ TEST(PlanFit, HoldsOutBlocksOfAGrid) {
     o.lat_deg.push_back(40.0 + 0.1 * y);
     o.value.push_back(smooth_field(o.lon_deg.back(), o.lat_deg.back(), 0.0));
   }
-  reading.report.layout = DataLayout::grid;
-  const FitPlan plan = plan_fit({}, reading, Judging::held_out);
+  data.layout = DataLayout::grid;
+  const FitPlan plan = plan_fit({}, data, Judging::held_out);
   EXPECT_EQ(plan.split_options.method, SplitMethod::block);
   EXPECT_NEAR(plan.split_options.block, 1.37 * 8.0 * 9.6, 25.0);  // km: the clouds have a radius of eight pixels
   expect_no_leak(plan, o);
@@ -85,50 +85,50 @@ TEST(PlanFit, HoldsOutBlocksOfAGrid) {
   RunSettings settings;
   set_from_flag(settings, "--split", {"block"});
   set_from_flag(settings, "--block", {"70"});
-  EXPECT_EQ(plan_fit(settings, reading).split_options.block, 70.0);
+  EXPECT_EQ(plan_fit(settings, data).split_options.block, 70.0);
 }
 
 TEST(PlanFit, HoldsOutAPlatformOfTwo) {
   RunSettings settings;
   set_from_flag(settings, "--split", {"platform"});
-  EXPECT_EQ(plan_fit(settings, small_reading()).split.held_out.size(), 1200u);
+  EXPECT_EQ(plan_fit(settings, small_dataset()).split.held_out.size(), 1200u);
 }
 
 TEST(PlanFit, MakesAFieldOfSpaceAloneWithoutTimes) {
-  Reading reading = small_reading();
-  reading.observations.time_days.clear();
-  EXPECT_EQ(plan_fit({}, reading).spec.temporal.layers, 0);
-  reading.observations.time_days.assign(reading.observations.size(), 7.0);
-  EXPECT_EQ(plan_fit({}, reading).spec.temporal.layers, 0);
+  Dataset data = small_dataset();
+  data.observations.time_days.clear();
+  EXPECT_EQ(plan_fit({}, data).spec.temporal.layers, 0);
+  data.observations.time_days.assign(data.observations.size(), 7.0);
+  EXPECT_EQ(plan_fit({}, data).spec.temporal.layers, 0);
 }
 
 TEST(PlanFit, ChoosesPlaneSphereOrPlainCoordinates) {
-  Reading reading = small_reading();
-  EXPECT_EQ(plan_fit({}, reading).domain.kind, DomainKind::plane);
+  Dataset data = small_dataset();
+  EXPECT_EQ(plan_fit({}, data).domain.kind, DomainKind::plane);
   RunSettings settings;
   settings.domain.kind = DomainKind::sphere;
-  EXPECT_EQ(plan_fit(settings, reading).domain.kind, DomainKind::sphere);
+  EXPECT_EQ(plan_fit(settings, data).domain.kind, DomainKind::sphere);
   settings.domain = {.kind = DomainKind::plane, .crs = "", .unit = ""};
-  EXPECT_THAT(refusal(settings, reading), HasSubstr("needs its --crs"));
+  EXPECT_THAT(refusal(settings, data), HasSubstr("needs its --crs"));
   settings.domain = {.kind = {}, .crs = "EPSG:3395", .unit = ""};
-  EXPECT_EQ(plan_fit(settings, reading).domain.crs, "EPSG:3395");
-  reading.report.on_plane = true;
-  EXPECT_THAT(refusal(settings, reading), HasSubstr("plain x and y"));
-  EXPECT_EQ(plan_fit({}, reading).domain.kind, DomainKind::xy);
+  EXPECT_EQ(plan_fit(settings, data).domain.crs, "EPSG:3395");
+  data.on_plane = true;
+  EXPECT_THAT(refusal(settings, data), HasSubstr("plain x and y"));
+  EXPECT_EQ(plan_fit({}, data).domain.kind, DomainKind::xy);
 }
 
 TEST(PlanFit, TakesLengthscalesInKilometresAndDays) {
   RunSettings settings;
   settings.model.lengthscale = 250.0;
   settings.model.time_lengthscale_days = 4.0;
-  const FitPlan plan = plan_fit(settings, small_reading());
+  const FitPlan plan = plan_fit(settings, small_dataset());
   EXPECT_NEAR(lengthscale_from_engine(plan.domain, plan.spec.spatial.lengthscales[0]), 250.0, 1e-9);
   EXPECT_NEAR(time_lengthscale_from_engine(plan.domain, plan.spec.temporal.lengthscales[0]), 4.0, 1e-9);
 }
 
 TEST(PlanFit, CouplesSpaceAndTimeUnlessToldOtherwise) {
-  Reading reading = small_reading();
-  const auto coupling = [&](const RunSettings& settings) { return plan_fit(settings, reading).spec.coupling; };
+  Dataset data = small_dataset();
+  const auto coupling = [&](const RunSettings& settings) { return plan_fit(settings, data).spec.coupling; };
   RunSettings additive, paper;
   additive.model.coupling = Coupling::additive;
   paper.recipe = RecipeName::paper;
@@ -137,24 +137,24 @@ TEST(PlanFit, CouplesSpaceAndTimeUnlessToldOtherwise) {
   EXPECT_EQ(coupling(paper), Coupling::additive);
   paper.model.coupling = Coupling::product;
   EXPECT_EQ(coupling(paper), Coupling::product);
-  reading.observations.time_days.clear();
+  data.observations.time_days.clear();
   EXPECT_EQ(coupling({}), Coupling::additive) << "nothing to couple";
 }
 
 TEST(PlanFit, TakesLongerLengthscalesTheDeeperAChainOfSpaceAndTimeIs) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   RunSettings settings;
   settings.model.layers = 1;
-  const NetworkSpec shallow = plan_fit(settings, reading).spec;
+  const NetworkSpec shallow = plan_fit(settings, data).spec;
   settings.model.layers = 3;
-  const NetworkSpec deep = plan_fit(settings, reading).spec;
+  const NetworkSpec deep = plan_fit(settings, data).spec;
   EXPECT_NEAR(deep.spatial.lengthscales[0], 3.0 * shallow.spatial.lengthscales[0], 1e-12);
   EXPECT_NEAR(deep.temporal.lengthscales[0], 3.0 * shallow.temporal.lengthscales[0], 1e-12);
 }
 
 TEST(PlanFit, GivesFewObservationsMoreEpochsThanMany) {
-  const FitPlan small = plan_fit({}, small_reading());
-  const FitPlan large = plan_fit({}, small_reading(400, 300));
+  const FitPlan small = plan_fit({}, small_dataset());
+  const FitPlan large = plan_fit({}, small_dataset(400, 300));
   EXPECT_GT(small.recipe.epochs, large.recipe.epochs);
   EXPECT_LE(small.recipe.batch, large.recipe.batch);
 }
@@ -163,7 +163,7 @@ TEST(PlanFit, FollowsThePapersRecipeWhenAsked) {
   RunSettings settings;
   settings.recipe = RecipeName::paper;
   settings.model.bottleneck = 8;
-  const FitPlan plan = plan_fit(settings, small_reading());
+  const FitPlan plan = plan_fit(settings, small_dataset());
   EXPECT_EQ(plan.recipe.optimiser, Optimiser::adam);
   EXPECT_EQ(plan.recipe.schedule, Schedule::constant);
   // One lengthscale for coordinates and hidden layers, whatever the bottleneck's width.
@@ -171,9 +171,9 @@ TEST(PlanFit, FollowsThePapersRecipeWhenAsked) {
 }
 
 TEST(PlanFit, GivesEachNetworkOfAnEnsembleNoiseOfItsOwn) {
-  const Reading reading = small_reading(80, 60, 0.3);
+  const Dataset data = small_dataset(80, 60, 0.3);
   const auto value_noise = [&](const RunSettings& settings) {
-    const FitPlan plan = plan_fit(settings, reading);
+    const FitPlan plan = plan_fit(settings, data);
     return plan.recipe.value_noise * plan.domain.value.sd;
   };
   RunSettings settings;
@@ -187,32 +187,32 @@ TEST(PlanFit, GivesEachNetworkOfAnEnsembleNoiseOfItsOwn) {
 }
 
 TEST(PlanFit, LeavesValuesAsTheyAreWhereTheSpreadIsNotThatOfNetworks) {
-  const Reading reading = small_reading(80, 60, 0.3);
+  const Dataset data = small_dataset(80, 60, 0.3);
   RunSettings alone, paper;
   alone.model.members = 1;
-  EXPECT_EQ(plan_fit(alone, reading).recipe.value_noise, 0.0);
+  EXPECT_EQ(plan_fit(alone, data).recipe.value_noise, 0.0);
   paper.recipe = RecipeName::paper;
-  EXPECT_EQ(plan_fit(paper, reading).recipe.value_noise, 0.0);
+  EXPECT_EQ(plan_fit(paper, data).recipe.value_noise, 0.0);
   for (const auto method : {UncertaintyMethod::dropout, UncertaintyMethod::variational, UncertaintyMethod::last_layer}) {
     RunSettings settings;
     settings.uncertainty.method = method;
-    EXPECT_EQ(plan_fit(settings, reading).recipe.value_noise, 0.0) << word_of(method);
+    EXPECT_EQ(plan_fit(settings, data).recipe.value_noise, 0.0) << word_of(method);
   }
 }
 
 TEST(PlanFit, SaysThatThereAreOutliersAndWhatToDo) {
-  const auto said = [](const RunSettings& settings, const Reading& reading) {
+  const auto said = [](const RunSettings& settings, const Dataset& data) {
     std::string all;
-    for (const std::string& choice : plan_fit(settings, reading).choices) all += choice;
+    for (const std::string& choice : plan_fit(settings, data).choices) all += choice;
     return all;
   };
-  Reading reading = small_reading(80, 60, 0.1);
-  EXPECT_THAT(said({}, reading), Not(HasSubstr("Outliers")));
-  for (std::size_t i = 0; i < reading.observations.value.size(); i += 25) reading.observations.value[i] += 8.0;
-  EXPECT_THAT(said({}, reading), HasSubstr("--loss huber"));
+  Dataset data = small_dataset(80, 60, 0.1);
+  EXPECT_THAT(said({}, data), Not(HasSubstr("Outliers")));
+  for (std::size_t i = 0; i < data.observations.value.size(); i += 25) data.observations.value[i] += 8.0;
+  EXPECT_THAT(said({}, data), HasSubstr("--loss huber"));
   RunSettings robust;
   robust.train.loss = LossKind::huber;
-  EXPECT_THAT(said(robust, reading), Not(HasSubstr("Outliers")));
+  EXPECT_THAT(said(robust, data), Not(HasSubstr("Outliers")));
 }
 
 TEST(PlanFit, RefusesWhatTheMachineHasNoMemoryFor) {
@@ -220,16 +220,16 @@ TEST(PlanFit, RefusesWhatTheMachineHasNoMemoryFor) {
   settings.model.members = 1000;
   settings.model.features = 1000000;
   settings.model.bottleneck = 128;
-  EXPECT_THAT(refusal(settings, small_reading()), HasSubstr("training needs"));
+  EXPECT_THAT(refusal(settings, small_dataset()), HasSubstr("training needs"));
 }
 
 TEST(PlanFit, TellsRunsApartByEveryColumnOfTheData) {
-  Reading reading = small_reading();
-  reading.observations.sigma.assign(reading.observations.size(), 0.1F);
-  const std::string print = plan_fit({}, reading).fingerprint;
-  EXPECT_EQ(plan_fit({}, reading).fingerprint, print);
+  Dataset data = small_dataset();
+  data.observations.sigma.assign(data.observations.size(), 0.1F);
+  const std::string print = plan_fit({}, data).fingerprint;
+  EXPECT_EQ(plan_fit({}, data).fingerprint, print);
   const auto print_with = [&](auto change) {
-    Reading other = reading;
+    Dataset other = data;
     change(other.observations);
     return plan_fit({}, other).fingerprint;
   };
@@ -242,12 +242,12 @@ TEST(PlanFit, TellsRunsApartByEveryColumnOfTheData) {
 }
 
 TEST(PlanFit, TellsRunsApartByEverySettingThatBearsOnTheModel) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   const auto print_with = [&](auto change) {
     RunSettings settings;
     settings.model.members = 1;
     change(settings);
-    return plan_fit(settings, reading).fingerprint;
+    return plan_fit(settings, data).fingerprint;
   };
   const std::string print = print_with([](RunSettings&) {});
   EXPECT_NE(print_with([](RunSettings& s) { s.seed = 2; }), print);
@@ -262,9 +262,8 @@ TEST(PlanFit, TellsRunsApartByEverySettingThatBearsOnTheModel) {
 }
 
 TEST(Fit, LearnsTheFieldAndTheNoise) {
-  const Reading reading = small_reading(80, 60, 0.1);
-  const FitResult result = fit(plan_fit(small_settings(), reading), reading);
-  ASSERT_TRUE(result.finished);
+  const Dataset data = small_dataset(80, 60, 0.1);
+  const FitResult result = fit(plan_fit(small_settings(), data), data);
   ASSERT_TRUE(result.held_out);
   EXPECT_LT(result.held_out->rmse, 0.2);  // of values whose standard deviation is about 1, and noise of 0.1
   EXPECT_NEAR(result.model.info.noise_sd, 0.1, 0.05);
@@ -274,33 +273,32 @@ TEST(Fit, LearnsTheFieldAndTheNoise) {
 }
 
 TEST(Fit, TakesAGivenNoiseAsItIs) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   RunSettings settings = small_settings();
   settings.uncertainty.noise_sd = 0.3;
-  EXPECT_EQ(fit(plan_fit(settings, reading), reading).model.info.noise_sd, 0.3);
+  EXPECT_EQ(fit(plan_fit(settings, data), data).model.info.noise_sd, 0.3);
 }
 
 TEST(Fit, StoppedAndTakenUpAgainEndsAsIfItHadNeverStopped) {
-  const Reading reading = small_reading();
-  const FitPlan plan = plan_fit(small_settings(), reading);
-  const FieldModel whole = fit(plan, reading).model;
+  const Dataset data = small_dataset();
+  const FitPlan plan = plan_fit(small_settings(), data);
+  const FieldModel whole = fit(plan, data).model;
 
   const ScratchFolder folder;
   std::stop_source stop;
-  FitControl control;
+  Control control;
   control.checkpoint = folder / "m.checkpoint";
   control.stop = stop.get_token();
-  control.progress = [&](const Progress& progress) {
-    if (progress.step > progress.steps / 3) stop.request_stop();
+  control.progress = [&](double share, const std::string&) {
+    if (share > 0.25) stop.request_stop();
   };
   // A machine may finish before the first report; then there is nothing to take up.
-  if (fit(plan, reading, control).finished) GTEST_SKIP() << "training ended before it could be stopped";
+  EXPECT_THROW(fit(plan, data, control), Stopped);
   control.stop = {};
   control.progress = {};
   std::vector<std::string> said;
   control.say = [&](const std::string& text) { said.push_back(text); };
-  const FitResult resumed = fit(plan, reading, control);
-  ASSERT_TRUE(resumed.finished);
+  const FitResult resumed = fit(plan, data, control);
   ASSERT_FALSE(said.empty());
   EXPECT_THAT(said[0], HasSubstr("Resuming from"));
   for (std::size_t m = 0; m < whole.ensemble.members.size(); ++m) {
@@ -315,64 +313,64 @@ RunSettings one_epoch() {
 }
 
 // Why a run does not take up the checkpoint that an earlier one left; empty: it does.
-std::string why_not_taken_up(const RunSettings& earlier, const Reading& seen, const RunSettings& now, const Reading& reading) {
+std::string why_not_taken_up(const RunSettings& earlier, const Dataset& seen, const RunSettings& now, const Dataset& data) {
   const ScratchFolder folder;
-  FitControl control;
+  Control control;
   control.checkpoint = folder / "m.checkpoint";
   fit(plan_fit(earlier, seen), seen, control);
   EXPECT_TRUE(std::filesystem::exists(control.checkpoint)) << "the last one stays until the model is saved";
-  const FitPlan plan = plan_fit(now, reading);
+  const FitPlan plan = plan_fit(now, data);
   std::string why;
   try {
-    fit(plan, reading, control);
+    fit(plan, data, control);
   } catch (const UsageError& error) {
     why = error.what();
   }
   control.fresh = true;
-  EXPECT_NO_THROW(fit(plan, reading, control));
+  EXPECT_NO_THROW(fit(plan, data, control));
   return why;
 }
 
 TEST(Fit, SaysWhatDiffersWhereACheckpointIsOfAnotherRun) {
-  Reading reading = small_reading();
+  Dataset data = small_dataset();
   RunSettings settings = one_epoch(), other = settings;
   other.train.epochs = 2.0;
   other.train.loss = LossKind::huber;
-  EXPECT_EQ(why_not_taken_up(settings, reading, settings, reading), "");
-  const std::string why = why_not_taken_up(settings, reading, other, reading);
+  EXPECT_EQ(why_not_taken_up(settings, data, settings, data), "");
+  const std::string why = why_not_taken_up(settings, data, other, data);
   EXPECT_THAT(why, HasSubstr("of another run: [train] epochs was 1 and is 2 now; [train] loss was \"squared\" and is \"huber\""));
   EXPECT_THAT(why, HasSubstr("--fresh"));
-  Reading changed = reading;
+  Dataset changed = data;
   changed.observations.value[5] += 1.0;
-  EXPECT_THAT(why_not_taken_up(settings, reading, settings, changed), HasSubstr("the observations differ"));
+  EXPECT_THAT(why_not_taken_up(settings, data, settings, changed), HasSubstr("the observations differ"));
 }
 
 TEST(Fit, DoesNotTakeUpACheckpointWithOtherSigmas) {
-  Reading reading = small_reading(), other = reading;
-  reading.observations.sigma.assign(reading.observations.size(), 0.1F);
+  Dataset data = small_dataset(), other = data;
+  data.observations.sigma.assign(data.observations.size(), 0.1F);
   other.observations.sigma.assign(other.observations.size(), 0.2F);
   RunSettings settings = one_epoch(), other_settings = settings;
   settings.data.roles.sigma = "error";
   other_settings.data.roles.sigma = "error2";
-  EXPECT_THAT(why_not_taken_up(settings, reading, other_settings, other),
+  EXPECT_THAT(why_not_taken_up(settings, data, other_settings, other),
               HasSubstr("[data] sigma was \"error\" and is \"error2\" now"));
 }
 
 TEST(Fit, DoesNotTakeUpAnEnsembleAsVariational) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   RunSettings settings = one_epoch();
   settings.model.members = 1;
   RunSettings variational = settings;
   variational.uncertainty.method = UncertaintyMethod::variational;
-  EXPECT_THAT(why_not_taken_up(settings, reading, variational, reading),
+  EXPECT_THAT(why_not_taken_up(settings, data, variational, data),
               HasSubstr("[uncertainty] method was \"ensemble\" and is \"variational\" now"));
 }
 
 TEST(Fit, RefusesACheckpointThatDoesNotSayOfWhichSettings) {
-  const Reading reading = small_reading();
-  const FitPlan plan = plan_fit(small_settings(), reading);
+  const Dataset data = small_dataset();
+  const FitPlan plan = plan_fit(small_settings(), data);
   const ScratchFolder folder;
-  FitControl control;
+  Control control;
   control.checkpoint = folder / "m.checkpoint";
   const Ensemble ensemble = draw_ensemble(plan.spec, 1, plan.members);
   TrainingState state;
@@ -383,14 +381,14 @@ TEST(Fit, RefusesACheckpointThatDoesNotSayOfWhichSettings) {
                              .losses = {}});
   }
   save_checkpoint(control.checkpoint, ensemble, state, plan.recipe, {{"fingerprint", "of another"}});
-  EXPECT_THROW(fit(plan, reading, control), UsageError);
+  EXPECT_THROW(fit(plan, data, control), UsageError);
 }
 
 // The whole sphere, so that the date line and the poles are inside.
 TEST(Fit, IsContinuousAcrossTheDateLineAndAtThePoles) {
-  Reading reading = small_reading(60, 60);
+  Dataset data = small_dataset(60, 60);
   RandomStream random({.seed = 5, .purpose = Purpose::simulation});
-  Observations& o = reading.observations;
+  Observations& o = data.observations;
   for (std::size_t i = 0; i < o.size(); ++i) {
     const double z = 2.0 * random.uniform() - 1.0;
     o.lon_deg[i] = -180.0 + 360.0 * random.uniform();
@@ -399,9 +397,9 @@ TEST(Fit, IsContinuousAcrossTheDateLineAndAtThePoles) {
     o.value[i] = at[0] + 2.0 * at[1] * at[2] + 0.01 * random.normal();
   }
   RunSettings settings = small_settings();
-  const FitPlan plan = plan_fit(settings, reading);
+  const FitPlan plan = plan_fit(settings, data);
   ASSERT_EQ(plan.domain.kind, DomainKind::sphere);
-  const FieldModel model = fit(plan, reading).model;
+  const FieldModel model = fit(plan, data).model;
   const auto engine = make_cpu_engine();
   const std::vector<double> time = {20003.0};
   for (const double lat : {-60.0, 0.0, 45.0}) {
@@ -423,15 +421,15 @@ TEST(Fit, IsContinuousAcrossTheDateLineAndAtThePoles) {
 }
 
 TEST(ScoreModel, ScoresPlatformsApart) {
-  const Reading reading = small_reading();
-  const FieldModel model = fit(plan_fit(small_settings(), reading), reading).model;
+  const Dataset data = small_dataset();
+  const FieldModel model = fit(plan_fit(small_settings(), data), data).model;
   const auto engine = make_cpu_engine();
-  const ModelScores scores = score_model(*engine, model, reading.observations);
+  const ModelScores scores = score_model(*engine, model, data.observations);
   ASSERT_EQ(scores.groups.size(), 2u);
   EXPECT_EQ(scores.groups[0].second.count + scores.groups[1].second.count, scores.all.count);
   const double mean_square = 0.5 * (std::pow(scores.groups[0].second.rmse, 2) + std::pow(scores.groups[1].second.rmse, 2));
   EXPECT_NEAR(std::sqrt(mean_square), scores.all.rmse, 1e-9);
-  Observations timeless = reading.observations;
+  Observations timeless = data.observations;
   timeless.time_days.clear();
   EXPECT_THROW(score_model(*engine, model, timeless), UsageError);
 }

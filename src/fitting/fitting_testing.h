@@ -12,9 +12,9 @@ inline double smooth_field(double lon_deg, double lat_deg, double time_days) {
   return std::sin(lon_deg / 8.0) + std::cos(lat_deg / 5.0) + 0.2 * std::sin(time_days / 3.0);
 }
 
-inline Reading small_reading(std::size_t tracks = 40, std::size_t points = 60, double noise_sd = 0.05) {
-  Reading reading;
-  Observations& o = reading.observations;
+inline Dataset small_dataset(std::size_t tracks = 40, std::size_t points = 60, double noise_sd = 0.05) {
+  Dataset data;
+  Observations& o = data.observations;
   RandomStream random({.seed = 11, .purpose = Purpose::simulation});
   for (std::size_t track = 0; track < tracks; ++track) {
     const double start_lon = -20.0 + 40.0 * random.uniform(), slope = random.uniform() < 0.5 ? -0.3 : 0.3;
@@ -30,11 +30,10 @@ inline Reading small_reading(std::size_t tracks = 40, std::size_t points = 60, d
     }
   }
   o.platform_names = {"A", "B"};
-  reading.report.tracks = tracks;
-  reading.report.calendar_time = true;
-  reading.report.roles.value = "ssh";
-  reading.report.value = {"ssh", "Sea surface height", "sea_surface_height_above_geoid", "m"};
-  return reading;
+  data.tracks = tracks;
+  data.calendar_time = true;
+  data.value = {"ssh", "Sea surface height", "sea_surface_height_above_geoid", "m"};
+  return data;
 }
 
 // Networks that train in a blink.

@@ -16,7 +16,6 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kBlock = 65536;            // observations predicted at a time
 constexpr std::size_t kEnoughToCalibrate = 100;  // observations that calibrate, at least
 
 // At least a little: a density needs some spread.
@@ -152,25 +151,22 @@ Scores score_with(const Domain& domain, const FieldInfo& info, const Forecast& f
 }  // namespace
 
 Forecast forecast(Engine& engine, const FieldModel& model, const Observations& observations, std::span<const std::size_t> rows,
-                  bool noise_by_sigma) {
+                  bool noise_by_sigma, const Control& control) {
   if (noise_by_sigma && observations.sigma.empty()) {
     throw UsageError("the noise is to be each observation's own, but the observations have no sigma; name it with --sigma");
   }
   Forecast out;
   std::vector<double> lon, lat, time;
-  for (std::size_t first = 0; first < rows.size(); first += kBlock) {
-    lon.clear(), lat.clear(), time.clear();
-    for (std::size_t i = first; i < std::min(first + kBlock, rows.size()); ++i) {
-      lon.push_back(observations.lon_deg[rows[i]]);
-      lat.push_back(observations.lat_deg[rows[i]]);
-      if (model.info.has_time) time.push_back(observations.time_days[rows[i]]);
-      out.y.push_back(observations.value[rows[i]]);
-      out.noise_sd.push_back(noise_by_sigma ? static_cast<double>(observations.sigma[rows[i]]) : model.info.noise_sd);
-    }
-    const FieldPrediction block = predict_field(engine, model, lon, lat, time);
-    out.mean.insert(out.mean.end(), block.mean.begin(), block.mean.end());
-    out.sd_epistemic.insert(out.sd_epistemic.end(), block.sd_epistemic.begin(), block.sd_epistemic.end());
+  for (const std::size_t row : rows) {
+    lon.push_back(observations.lon_deg[row]);
+    lat.push_back(observations.lat_deg[row]);
+    if (model.info.has_time) time.push_back(observations.time_days[row]);
+    out.y.push_back(observations.value[row]);
+    out.noise_sd.push_back(noise_by_sigma ? static_cast<double>(observations.sigma[row]) : model.info.noise_sd);
   }
+  const FieldPrediction prediction = predict_field(engine, model, lon, lat, time, {}, control);
+  out.mean.assign(prediction.mean.begin(), prediction.mean.end());
+  out.sd_epistemic.assign(prediction.sd_epistemic.begin(), prediction.sd_epistemic.end());
   return out;
 }
 
@@ -215,18 +211,19 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const std
           .held_out = score_with(plan.domain, info, forecaster(parts.held_out))};
 }
 
-void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result, const OutOfFold* out) {
+void judge(Engine& engine, const FitPlan& plan, const Dataset& data, FitResult& result, const OutOfFold* out,
+           const Control& control) {
   const bool sigmas = plan.settings.uncertainty.noise == NoiseSource::sigma;
   FieldModel& model = result.model;
   const NoiseKnown known = model.process ? NoiseKnown::by_process : NoiseKnown::no;
   if (model.process) model.info.noise_sd = sd_from_engine(plan.domain, std::sqrt(model.process->observation_variance()));
   const auto forecaster = [&](std::span<const std::size_t> rows) {
-    if (!plan.out_of_fold) return forecast(engine, model, reading.observations, rows, sigmas);
-    return forecast_of(*out, model.process_weight, plan.domain, reading.observations, rows, model.info.noise_sd,
+    if (!plan.out_of_fold) return forecast(engine, model, data.observations, rows, sigmas, control);
+    return forecast_of(*out, model.process_weight, plan.domain, data.observations, rows, model.info.noise_sd,
                        model.info.spread_scale, sigmas);
   };
   const std::vector<std::size_t>& judged = plan.out_of_fold ? out->rows : plan.split.held_out;
-  const Judgement judgement = judge(plan, reading.observations, judged, forecaster, model.info, known);
+  const Judgement judgement = judge(plan, data.observations, judged, forecaster, model.info, known);
   if (!judgement.held_out) return;
   result.calibrated_on = judgement.calibrated_on;
   result.scores_calibrated = judgement.scores_calibrated;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "drift/fit.h"
+#include "drift/predict.h"
 
 namespace drift {
 
@@ -19,7 +20,7 @@ struct Forecast {
 
 // noise_by_sigma: each observation's noise is its sigma, else the model's noise_sd.
 Forecast forecast(Engine& engine, const FieldModel& model, const Observations& observations, std::span<const std::size_t> rows,
-                  bool noise_by_sigma);
+                  bool noise_by_sigma, const Control& control = {});
 
 // Noise that gives the forecasts the least mean CRPS, from 0 to the size of the residuals; robust against outliers as the CRPS
 // is.
@@ -32,7 +33,8 @@ Scores score(const FieldModel& model, const Forecast& forecast);
 // (by whole groups, as the split was made): one half calibrates, the other scores, so that the scores are those of fresh data.
 // `out`: where the plan judges out of fold.
 struct OutOfFold;
-void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result, const OutOfFold* out = nullptr);
+void judge(Engine& engine, const FitPlan& plan, const Dataset& data, FitResult& result, const OutOfFold* out = nullptr,
+           const Control& control = {});
 
 // The same for any method. Forecasts are made with the noise and the spread_scale that info has at that moment.
 struct Judgement {

@@ -52,29 +52,29 @@ TEST(GapBetweenTracks, IsFiniteWhereThereIsNoOtherTrack) {
 
 TEST(PlanFit, TellsTheNoiseAndHoldsTrainingBackByIt) {
   for (const double noise : {0.05, 0.3}) {
-    const FitPlan plan = plan_fit({}, small_reading(40, 600, noise));
+    const FitPlan plan = plan_fit({}, small_dataset(40, 600, noise));
     EXPECT_NEAR(plan.nugget_sd, noise, 0.15 * noise);
     EXPECT_NEAR(plan.recipe.noise_sd, plan.nugget_sd / plan.domain.value.sd, 1e-12);
   }
   RunSettings paper;
   paper.recipe = RecipeName::paper;
-  EXPECT_EQ(plan_fit(paper, small_reading()).recipe.noise_sd, paper_recipe().noise_sd);
+  EXPECT_EQ(plan_fit(paper, small_dataset()).recipe.noise_sd, paper_recipe().noise_sd);
 }
 
 TEST(PlanFit, TakesLongerLengthscalesForSparserTracks) {
   const auto lengthscale = [](std::size_t tracks) {
-    return plan_fit({}, small_reading(tracks, 2400 / tracks)).spec.spatial.lengthscales[0];
+    return plan_fit({}, small_dataset(tracks, 2400 / tracks)).spec.spatial.lengthscales[0];
   };
   EXPECT_GT(lengthscale(24), 1.2 * lengthscale(240));
 }
 
 // A method whose mean is off by a smooth error of 0.2, and which says that it is off by `said`.
 FieldInfo judged(double said, double noise) {
-  const Reading reading = small_reading(200, 60, noise);
-  const Observations& o = reading.observations;
+  const Dataset data = small_dataset(200, 60, noise);
+  const Observations& o = data.observations;
   RunSettings settings;
   settings.split.held_out = 0.5;
-  const FitPlan plan = plan_fit(settings, reading, Judging::held_out);
+  const FitPlan plan = plan_fit(settings, data, Judging::held_out);
   const auto forecaster = [&](std::span<const std::size_t> rows) {
     Forecast out;
     for (const std::size_t i : rows) {

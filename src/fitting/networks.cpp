@@ -27,19 +27,18 @@ std::vector<LastLayerPosterior> add_uncertainty(Engine& engine, const FitPlan& p
   return fit_last_layer(engine, ensemble, rows, noise, threads);
 }
 
-FieldInfo describe_field(const FitPlan& plan, const Reading& reading) {
+FieldInfo describe_field(const FitPlan& plan, const Dataset& data) {
   FieldInfo info;
-  info.value = reading.report.value;
-  if (info.value.name.empty()) info.value.name = reading.report.roles.value;
+  info.value = data.value;
   info.has_time = plan.spec.temporal.layers > 0;
-  info.calendar_time = reading.report.calendar_time;
+  info.calendar_time = data.calendar_time;
   info.training = plan.split.training.size();
-  info.extent = extent_of(plan.domain, reading.observations, std::span<const std::size_t>(plan.split.training));
+  info.extent = extent_of(plan.domain, data.observations, std::span<const std::size_t>(plan.split.training));
   if (info.has_time) {
     info.first_time_days = INFINITY, info.last_time_days = -INFINITY;
     for (const std::size_t row : plan.split.training) {
-      info.first_time_days = std::min(info.first_time_days, reading.observations.time_days[row]);
-      info.last_time_days = std::max(info.last_time_days, reading.observations.time_days[row]);
+      info.first_time_days = std::min(info.first_time_days, data.observations.time_days[row]);
+      info.last_time_days = std::max(info.last_time_days, data.observations.time_days[row]);
     }
   }
   return info;

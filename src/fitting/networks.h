@@ -14,6 +14,6 @@ Ensemble draw_networks(const FitPlan& plan);
 std::vector<LastLayerPosterior> add_uncertainty(Engine& engine, const FitPlan& plan, const TrainingSet& rows, Ensemble& ensemble);
 
 // What a model of this plan says of its field and observations; noise and spread are still to be settled.
-FieldInfo describe_field(const FitPlan& plan, const Reading& reading);
+FieldInfo describe_field(const FitPlan& plan, const Dataset& data);
 
 }  // namespace drift

@@ -63,7 +63,8 @@ void check_values(const Observations& observations) {
 
 class Planner {
  public:
-  Planner(const RunSettings& settings, const Reading& reading) : observations_(reading.observations), report_(reading.report) {
+  Planner(const RunSettings& settings, const Dataset& data, const Control& control = {})
+      : observations_(data.observations), data_(data), control_(control) {
     plan_.settings = settings;
   }
 
@@ -86,10 +87,13 @@ class Planner {
     check_values(observations_);
     choose_method(judging);
     choose_split();
+    control_.check_stop("stopped while planning");
     choose_folds();
     choose_domain();
     const bool time = time_varies();
+    control_.check_stop("stopped while planning");
     choose_network(time, usual_lengthscale(time));
+    control_.check_stop("stopped while planning");
     choose_training(plan_.split.training.size(), noise_of_observations());
     foresee_memory();
     plan_.fingerprint = fingerprint();
@@ -123,12 +127,12 @@ class Planner {
     const RunSettings& wanted = plan_.settings;
     if (by_paper() || wanted.uncertainty.method != UncertaintyMethod::ensemble || wanted.model.members == 1u) return;
     const std::span<const std::size_t> rows = plan_.split.training;
-    const std::string unit = report_.plane_unit.empty() ? "units" : report_.plane_unit;
+    const std::string unit = data_.plane_unit.empty() ? "units" : data_.plane_unit;
     const bool grouped_already =
         plan_.split_options.method == SplitMethod::track || plan_.split_options.method == SplitMethod::block;
     SplitOptions options = plan_.split_options;
     if (!grouped_already) {
-      const GroupingChoice choice = choose_grouping(observations_, report_.on_plane, unit);
+      const GroupingChoice choice = choose_grouping(observations_, data_.on_plane, unit);
       options.method = choice.method, options.block = choice.block, options.block_days = choice.block_days;
     }
     if (plan_.out_of_fold) plan_.split_options = options;  // halves of what is judged are made like the folds
@@ -140,7 +144,7 @@ class Planner {
                               .seed = wanted.seed,
                               .block = options.block,
                               .block_days = options.block_days,
-                              .on_plane = report_.on_plane},
+                              .on_plane = data_.on_plane},
                              rows);
     note("Folds: {}, {}. {}", plan_.folds.count, split_words(options),
          plan_.out_of_fold ? "Each is forecast by what was fitted without it; those forecasts calibrate and score."
@@ -167,12 +171,12 @@ class Planner {
   std::string choose_groups(SplitOptions& options) const {
     const SplitSettings& wanted = plan_.settings.split;
     const std::optional<SplitMethod> method = wanted_split();
-    const std::string unit = report_.plane_unit.empty() ? "units" : report_.plane_unit;
+    const std::string unit = data_.plane_unit.empty() ? "units" : data_.plane_unit;
     GroupingChoice choice;
     if (!method) {
-      choice = choose_grouping(observations_, report_.on_plane, unit);
+      choice = choose_grouping(observations_, data_.on_plane, unit);
     } else if (*method != SplitMethod::track && !wanted.block) {  // halves of what is held out may be of blocks
-      choice = choose_blocks(observations_, report_.on_plane, unit);
+      choice = choose_blocks(observations_, data_.on_plane, unit);
     }
     options.method = method.value_or(choice.method);
     options.block = wanted.block.value_or(choice.block);
@@ -189,7 +193,7 @@ class Planner {
       case SplitMethod::time:
         return "as the last in time";
       case SplitMethod::block:
-        return fmt::format("in blocks of {:g} {}{}", options.block, report_.on_plane ? "units" : "km",
+        return fmt::format("in blocks of {:g} {}{}", options.block, data_.on_plane ? "units" : "km",
                            options.block_days > 0.0 ? fmt::format(" by {:g} days", options.block_days) : "");
       default:
         return "at random";
@@ -201,7 +205,7 @@ class Planner {
     SplitOptions options = {.held_out = wanted.held_out.value_or(kHeldOut),
                             .seed = plan_.settings.seed,
                             .platforms = wanted.platforms,
-                            .on_plane = report_.on_plane};
+                            .on_plane = data_.on_plane};
     const std::string reason = choose_groups(options);
     plan_.split_options = options;
     plan_.split = split_observations(observations_, options);
@@ -221,15 +225,15 @@ class Planner {
   void choose_domain() {
     const DomainSettings& wanted = plan_.settings.domain;
     const Rows rows = std::span<const std::size_t>(plan_.split.training);
-    if (report_.on_plane && (wanted.kind == DomainKind::sphere || wanted.kind == DomainKind::plane || !wanted.crs.empty())) {
+    if (data_.on_plane && (wanted.kind == DomainKind::sphere || wanted.kind == DomainKind::plane || !wanted.crs.empty())) {
       throw UsageError("domain: the positions are plain x and y, not longitudes and latitudes; use --domain xy");
     }
     if (wanted.kind == DomainKind::plane && wanted.crs.empty()) throw UsageError("domain: a plane needs its --crs, as EPSG:6931");
     if (!wanted.crs.empty() && wanted.kind.value_or(DomainKind::plane) != DomainKind::plane) {
       throw UsageError(fmt::format("domain: {} has no crs; use --domain plane, or leave --crs out", word_of(*wanted.kind)));
     }
-    if (report_.on_plane || wanted.kind == DomainKind::xy) {
-      const std::string unit = !wanted.unit.empty() ? wanted.unit : !report_.plane_unit.empty() ? report_.plane_unit : "unit";
+    if (data_.on_plane || wanted.kind == DomainKind::xy) {
+      const std::string unit = !wanted.unit.empty() ? wanted.unit : !data_.plane_unit.empty() ? data_.plane_unit : "unit";
       plan_.domain = fit_domain(xy_domain(unit), observations_, rows);
     } else if (!wanted.crs.empty()) {
       plan_.domain = fit_domain(plane_domain(wanted.crs), observations_, rows);
@@ -451,19 +455,20 @@ class Planner {
   }
 
   const Observations& observations_;
-  const ReadReport& report_;
+  const Dataset& data_;
+  const Control control_;
   FitPlan plan_;
 };
 
 }  // namespace
 
-FitPlan plan_fit(const RunSettings& settings, const Reading& reading, Judging judging) {
+FitPlan plan_fit(const RunSettings& settings, const Dataset& data, Judging judging, const Control& control) {
   check(settings);
-  return Planner(settings, reading).plan(judging);
+  return Planner(settings, data, control).plan(judging);
 }
 
 FitPlan replan(const FitPlan& plan, const RunSettings& settings, std::size_t training) {
-  return Planner(settings, Reading{}).again(plan, training);
+  return Planner(settings, Dataset{}).again(plan, training);
 }
 
 }  // namespace drift

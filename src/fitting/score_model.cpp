@@ -56,7 +56,8 @@ Forecast part(const Forecast& all, const std::vector<std::size_t>& rows) {
 
 }  // namespace
 
-ModelScores score_model(Engine& engine, const FieldModel& model, const Observations& observations, ScoreGroups groups) {
+ModelScores score_model(Engine& engine, const FieldModel& model, const Observations& observations, ScoreGroups groups,
+                        const Control& control) {
   if (observations.size() == 0) throw Error("there are no observations to score");
   if (model.info.has_time && observations.time_days.empty()) {
     throw UsageError("the model varies in time but the observations have none; name their time with --time");
@@ -65,7 +66,7 @@ ModelScores score_model(Engine& engine, const FieldModel& model, const Observati
                       !observations.sigma.empty();
   std::vector<std::size_t> rows(observations.size());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
-  const Forecast all = forecast(engine, model, observations, rows, sigmas);
+  const Forecast all = forecast(engine, model, observations, rows, sigmas, control);
   ModelScores scores;
   scores.trained_share = share_that_trained(model.training_sample, observations);
   scores.all = score(model, all);

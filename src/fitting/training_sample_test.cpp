@@ -50,15 +50,15 @@ TEST(TrainingSample, ComesBackFromText) {
 }
 
 TEST(ScoreModel, SaysThatTheObservationsTrainedTheModel) {
-  const Reading reading = small_reading();
-  const FitResult result = fit(plan_fit(small_settings(), reading), reading);
+  const Dataset data = small_dataset();
+  const FitResult result = fit(plan_fit(small_settings(), data), data);
   const ScratchFolder folder;
   save_field_model(folder / "m", result.model);
   const FieldModel model = load_field_model(folder / "m");
   const auto engine = make_cpu_engine();
   EXPECT_EQ(model.training_sample, result.model.training_sample);
-  EXPECT_GT(score_model(*engine, model, reading.observations).trained_share.value(), 0.85);  // a tenth may be held out
-  Reading other = reading;
+  EXPECT_GT(score_model(*engine, model, data.observations).trained_share.value(), 0.85);  // a tenth may be held out
+  Dataset other = data;
   for (double& lon : other.observations.lon_deg) lon += 1e-3;
   EXPECT_EQ(score_model(*engine, model, other.observations).trained_share, 0.0);
 }

@@ -22,7 +22,7 @@ constexpr float kFill = NC_FILL_FLOAT;
 
 [[noreturn]] void refuse(const std::string& why) { throw UsageError("field file: " + why); }
 
-void check_layers(const FieldFileOptions& options) {
+void check_layers(const FieldHeader& options) {
   if (options.layers.empty()) refuse("there is no layer to write");
   std::set<std::string> names = {"time", "member", "bounds", "crs", "longitude", "latitude"};
   for (const GridAxis* axis : {&options.grid.x, &options.grid.y}) names.insert({axis->name, axis->name + "_bounds"});
@@ -38,7 +38,7 @@ void check_layers(const FieldFileOptions& options) {
   }
 }
 
-void check_options(const FieldFileOptions& options) {
+void check_options(const FieldHeader& options) {
   for (const GridAxis* axis : {&options.grid.x, &options.grid.y}) {
     if (!is_cf_name(axis->name)) refuse(fmt::format("'{}' is no name for an axis", axis->name));
     if (axis->count == 0 || !(axis->step > 0.0) || !std::isfinite(axis->first)) {
@@ -62,14 +62,14 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-std::size_t slots_of(const FieldFileOptions& options) {
+std::size_t slots_of(const FieldHeader& options) {
   std::size_t slots = 0;
   for (const FieldLayer& layer : options.layers) slots += std::max<std::size_t>(1, layer.members);
   return slots;
 }
 
 // More than the file can come to: HDF5 keeps a chunk as it is where compressing it does not help.
-std::size_t most_bytes(const FieldFileOptions& options, const FieldChunks& chunks) {
+std::size_t most_bytes(const FieldHeader& options, const FieldChunks& chunks) {
   const auto whole = [](std::size_t count, std::size_t part) { return (count + part - 1) / part * part; };
   const std::size_t cells = whole(options.grid.y.count, chunks.rows) * whole(options.grid.x.count, chunks.columns);
   const std::size_t maps = std::max<std::size_t>(1, options.time_days.size()) * slots_of(options);
@@ -83,7 +83,7 @@ std::size_t most_bytes(const FieldFileOptions& options, const FieldChunks& chunk
 }  // namespace
 
 struct FieldFileWriter::File {
-  FieldFileOptions options;
+  FieldHeader options;
   NcWriter writer;
   struct Layer {
     int variable;
@@ -92,7 +92,7 @@ struct FieldFileWriter::File {
   std::vector<Layer> layers;
   std::vector<float> numbers;  // as they are written
 
-  File(const std::filesystem::path& path, FieldFileOptions chosen) : options(std::move(chosen)), writer(path) {
+  File(const std::filesystem::path& path, FieldHeader chosen) : options(std::move(chosen)), writer(path) {
     const FieldChunks chunks = choose_chunks(options.grid, slots_of(options));
     writer.reserve(most_bytes(options, chunks));
     const FieldCoordinates coordinates = define_coordinates(writer, options, chunks);
@@ -145,7 +145,7 @@ struct FieldFileWriter::File {
   }
 };
 
-FieldFileWriter::FieldFileWriter(const std::filesystem::path& path, const FieldFileOptions& options) {
+FieldFileWriter::FieldFileWriter(const std::filesystem::path& path, const FieldHeader& options) {
   check_options(options);
   file_ = std::make_unique<File>(path, options);
 }

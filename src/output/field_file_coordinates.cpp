@@ -42,7 +42,7 @@ void describe(NcWriter& writer, int id, const char* standard_name, const std::st
   writer.attribute(id, "coverage_content_type", std::string("coordinate"));
 }
 
-void define_time(NcWriter& writer, const FieldFileOptions& options, FieldCoordinates& ids) {
+void define_time(NcWriter& writer, const FieldHeader& options, FieldCoordinates& ids) {
   if (options.time_days.empty()) return;
   ids.time_dimension = writer.dimension("time", options.time_days.size());
   ids.time = writer.variable("time", NC_DOUBLE, {ids.time_dimension});
@@ -56,7 +56,7 @@ void define_time(NcWriter& writer, const FieldFileOptions& options, FieldCoordin
   writer.attribute(ids.time, "axis", std::string("T"));
 }
 
-void define_members(NcWriter& writer, const FieldFileOptions& options, FieldCoordinates& ids) {
+void define_members(NcWriter& writer, const FieldHeader& options, FieldCoordinates& ids) {
   std::size_t members = 0;
   for (const FieldLayer& layer : options.layers) members = std::max(members, layer.members);
   if (members == 0) return;
@@ -184,7 +184,7 @@ FieldChunks choose_chunks(const Grid& grid, std::size_t slots) {
   return {rows, even_part(grid.x.count, std::max<std::size_t>(1, kChunkNumbers / rows))};
 }
 
-FieldCoordinates define_coordinates(NcWriter& writer, const FieldFileOptions& options, const FieldChunks& chunks) {
+FieldCoordinates define_coordinates(NcWriter& writer, const FieldHeader& options, const FieldChunks& chunks) {
   const Grid& grid = options.grid;
   const GridKind kind = kind_of(grid);
   FieldCoordinates ids;
@@ -210,8 +210,7 @@ FieldCoordinates define_coordinates(NcWriter& writer, const FieldFileOptions& op
   return ids;
 }
 
-Extent write_coordinates(NcWriter& writer, const FieldFileOptions& options, const FieldChunks& chunks,
-                         const FieldCoordinates& ids) {
+Extent write_coordinates(NcWriter& writer, const FieldHeader& options, const FieldChunks& chunks, const FieldCoordinates& ids) {
   const Grid& grid = options.grid;
   const GridKind kind = kind_of(grid);
   if (ids.time >= 0) writer.write(ids.time, {0}, {options.time_days.size()}, std::span<const double>(options.time_days));

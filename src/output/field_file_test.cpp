@@ -31,7 +31,7 @@ FieldLayer layer_called(const std::string& name, std::size_t members = 0) {
           .members = members};
 }
 
-FieldFileOptions options_on(const std::string& grid) {
+FieldHeader options_on(const std::string& grid) {
   return {.grid = parse_grid(grid), .layers = {layer_called("sla")}, .attributes = {{"date_created", "2020-01-01T00:00:00Z"}}};
 }
 
@@ -42,7 +42,7 @@ float value_at(std::size_t layer, std::size_t time, std::size_t member, std::siz
 }
 
 // Everything, in blocks of three rows.
-void write_all(const std::filesystem::path& path, const FieldFileOptions& options) {
+void write_all(const std::filesystem::path& path, const FieldHeader& options) {
   FieldFileWriter writer(path, options);
   const Grid& grid = options.grid;
   for (std::size_t time = 0; time < std::max<std::size_t>(1, options.time_days.size()); ++time) {
@@ -85,7 +85,7 @@ double file_number(const std::filesystem::path& path, const char* attribute) {
 
 TEST(FieldFile, KeepsEveryValueInItsPlace) {
   const ScratchFolder folder;
-  FieldFileOptions options = options_on("bbox:0,60,10,70:1");
+  FieldHeader options = options_on("bbox:0,60,10,70:1");
   options.layers = {layer_called("sla"), layer_called("sla_members", 2)};
   options.time_days = {25000.0, 25000.5, 25002.0};
   write_all(folder / "map.nc", options);
@@ -106,7 +106,7 @@ TEST(FieldFile, KeepsEveryValueInItsPlace) {
 
 TEST(FieldFile, WritesWhatIsNotANumberAndWhatWasNeverWrittenAsMissing) {
   const ScratchFolder folder;
-  const FieldFileOptions options = options_on("bbox:0,60,2,62:1");
+  const FieldHeader options = options_on("bbox:0,60,2,62:1");
   FieldFileWriter writer(folder / "map.nc", options);
   writer.write(0, 0, 0, std::vector<float>{1.0f, kNan});
   writer.finish();
@@ -120,7 +120,7 @@ TEST(FieldFile, WritesWhatIsNotANumberAndWhatWasNeverWrittenAsMissing) {
 
 TEST(FieldFile, DescribesItsCoordinatesAsCfAsks) {
   const ScratchFolder folder;
-  FieldFileOptions options = options_on("bbox:0,60,10,70:1");
+  FieldHeader options = options_on("bbox:0,60,10,70:1");
   options.time_days = {25000.0};
   options.layers[0].ancillary = {"sla_sd", "sla_count"};
   options.layers[0].cell_methods = "time: point";
@@ -145,7 +145,7 @@ TEST(FieldFile, DescribesItsCoordinatesAsCfAsks) {
 
 TEST(FieldFile, PutsAProjectedGridOnTheEarthTwice) {
   const ScratchFolder folder;
-  const FieldFileOptions options = options_on("EPSG:6931:500km");
+  const FieldHeader options = options_on("EPSG:6931:500km");
   write_all(folder / "map.nc", options);
   const NcReader reader(folder / "map.nc");
   EXPECT_EQ(text(reader, "sla", "grid_mapping"), "crs");
@@ -199,7 +199,7 @@ TEST(FieldFile, SaysWhatItCovers) {
 
 TEST(FieldFile, MergesItsOwnAttributesWithTheCallers) {
   const ScratchFolder folder;
-  FieldFileOptions options = options_on("global:30");
+  FieldHeader options = options_on("global:30");
   options.time_days = {25567.0, 25568.25};
   options.attributes["title"] = "Mine";
   options.attributes["institution"] = "Ours";
@@ -216,7 +216,7 @@ TEST(FieldFile, MergesItsOwnAttributesWithTheCallers) {
 
 TEST(FieldFile, LeavesTimesOfNoCalendarAsNumbers) {
   const ScratchFolder folder;
-  FieldFileOptions options = options_on("global:30");
+  FieldHeader options = options_on("global:30");
   options.time_days = {0.5};
   options.calendar_time = false;
   write_all(folder / "map.nc", options);
@@ -228,7 +228,7 @@ TEST(FieldFile, LeavesTimesOfNoCalendarAsNumbers) {
 
 TEST(FieldFile, WritesAPlaneThatIsNoMapOfTheEarth) {
   const ScratchFolder folder;
-  FieldFileOptions options = options_on("global:30");
+  FieldHeader options = options_on("global:30");
   options.grid = {"", "", {"x", "mm", 0.5, 1.0, 4}, {"y", "mm", 0.5, 1.0, 3}};
   write_all(folder / "map.nc", options);
   const NcReader reader(folder / "map.nc");
@@ -300,9 +300,9 @@ TEST(FieldFile, SaysWhyItCannotWriteThere) {
   }
 }
 
-std::string refusal(const std::function<void(FieldFileOptions&)>& change) {
+std::string refusal(const std::function<void(FieldHeader&)>& change) {
   const ScratchFolder folder;
-  FieldFileOptions options = options_on("global:30");
+  FieldHeader options = options_on("global:30");
   change(options);
   try {
     const FieldFileWriter writer(folder / "map.nc", options);

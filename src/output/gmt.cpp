@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -15,6 +16,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "drift/control.h"
 #include "drift/error.h"
 
 namespace drift {
@@ -101,7 +103,14 @@ struct FileActions {
   ~FileActions() { posix_spawn_file_actions_destroy(&actions); }
 };
 
-int wait_for(pid_t child) {
+int wait_for(pid_t child, const std::stop_token& stop) {
+  {
+    // The child stays, ended or not, until it is waited for below: its number cannot be another's meanwhile.
+    const std::stop_callback end_it(stop, [child] { ::kill(child, SIGTERM); });
+    siginfo_t ignored;
+    while (::waitid(P_PID, static_cast<id_t>(child), &ignored, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+    }
+  }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) throw Error(fmt::format("GMT was started and cannot be waited for: {}", system_reason(errno)));
@@ -123,7 +132,7 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
-GmtSession::GmtSession(const std::string& purpose) : program_(find_program("gmt")) {
+GmtSession::GmtSession(const std::string& purpose, std::stop_token stop) : program_(find_program("gmt")), stop_(std::move(stop)) {
   if (program_.empty()) {
     throw Error(fmt::format("{} with GMT, which is not installed: apt-get install gmt gmt-gshhg-low ghostscript", purpose));
   }
@@ -137,6 +146,7 @@ GmtSession::~GmtSession() {
 }
 
 std::string GmtSession::run(const std::vector<std::string>& arguments, std::span<const char> input) const {
+  if (stop_.stop_requested()) throw Stopped("stopped; nothing was drawn");
   // Through files, so that no side ever waits for the other.
   const std::filesystem::path in = folder_ / "stdin", out = folder_ / "stdout", err = folder_ / "stderr";
   write_whole(in, input);
@@ -151,7 +161,8 @@ std::string GmtSession::run(const std::vector<std::string>& arguments, std::span
   const int error =
       ::posix_spawn(&child, program_.c_str(), &files.actions, nullptr, c_strings(words).data(), c_strings(environment).data());
   if (error != 0) throw Error(fmt::format("{} cannot be started: {}", program_, system_reason(error)));
-  const int status = wait_for(child);
+  const int status = wait_for(child, stop_);
+  if (stop_.stop_requested()) throw Stopped("stopped; nothing was drawn");
   if (WIFSIGNALED(status)) {
     throw Error(fmt::format("GMT was ended by signal {} in 'gmt {}'", WTERMSIG(status), fmt::join(arguments, " ")));
   }

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -13,19 +14,20 @@ namespace drift {
 class GmtSession {
  public:
   // Throws Error at once where GMT is not on the PATH; `purpose` begins the sentence: "drift plot draws".
-  explicit GmtSession(const std::string& purpose);
+  explicit GmtSession(const std::string& purpose, std::stop_token stop = {});
   ~GmtSession();
   GmtSession(const GmtSession&) = delete;
   GmtSession& operator=(const GmtSession&) = delete;
 
   // Runs `gmt <arguments>` in the session's folder and waits for it. Returns what it wrote to stdout. Throws Error with the first
-  // error in GMT's own words when it fails.
+  // error in GMT's own words when it fails, Stopped when a stop is asked for, which ends GMT at once.
   std::string run(const std::vector<std::string>& arguments, std::span<const char> input = {}) const;
 
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
   std::string program_;
+  std::stop_token stop_;
   std::filesystem::path folder_;
   std::vector<std::string> environment_;
 };

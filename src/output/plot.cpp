@@ -88,9 +88,10 @@ PlotPanel sd_panel(const GmtSession& gmt, const PlotSource& source, const PlotRa
 
 }  // namespace
 
-PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::path& picture, const PlotOptions& options) {
+PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::path& picture, const PlotOptions& options,
+                    const Control& control) {
   check(picture, options);
-  const GmtSession gmt("drift plot draws");
+  const GmtSession gmt("drift plot draws", control.stop);
   check_ghostscript();
   const PlotSource source = read_plot_source(map, options);
   const PlotRegion region = region_with_values(source, map.string());

@@ -60,11 +60,12 @@ std::size_t columns_for(std::size_t maps, bool round) {
 
 }  // namespace
 
-void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path& picture, const PanelOptions& options) {
+void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path& picture, const PanelOptions& options,
+                 const Control& control) {
   check_picture_name(picture);
   check_picture_folder(picture);
   if (maps.empty()) throw UsageError("a figure of maps needs at least one");
-  const GmtSession gmt("drift draws maps");
+  const GmtSession gmt("drift draws maps", control.stop);
   check_ghostscript();
   const std::vector<PlotSource> sources = read_sources(maps, options);
   // The last: a truth comes first, and may have fewer values than what methods make of it.

@@ -68,7 +68,7 @@ TEST_F(PlotPanelsFigure, TakesTheScaleOfATruth) {
 }
 
 TEST_F(PlotPanelsFigure, DrawsEachMapAtItsOwnTime) {
-  FieldFileOptions file = map_options(parse_grid("xy:0,0,40,30:1"), false);
+  FieldHeader file = map_options(parse_grid("xy:0,0,40,30:1"), false);
   file.time_days = {25627.0, 25628.0};  // the second map is the first plus one
   write_map_file(scratch_ / "m.nc", file, [](double x, double) { return static_cast<float>(std::sin(x / 3.0)); });
   const auto strength = [&](const char* second) {

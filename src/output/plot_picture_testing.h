@@ -38,8 +38,8 @@ inline constexpr float kNoValue = std::numeric_limits<float>::quiet_NaN();
 // value(longitude or x, latitude or y), the same for every time plus the time's index.
 using FieldOf = std::function<float(double, double)>;
 
-inline FieldFileOptions map_options(const Grid& grid, bool with_sd) {
-  FieldFileOptions options = {.grid = grid};
+inline FieldHeader map_options(const Grid& grid, bool with_sd) {
+  FieldHeader options = {.grid = grid};
   FieldLayer mean = {.info = {.name = "sla", .long_name = "sea level anomaly", .standard_name = "", .unit = "m"}};
   if (with_sd) mean.ancillary = {"sla_uncertainty"};
   options.layers.push_back(mean);
@@ -48,7 +48,7 @@ inline FieldFileOptions map_options(const Grid& grid, bool with_sd) {
   return options;
 }
 
-inline void write_map_file(const std::filesystem::path& path, const FieldFileOptions& options, const FieldOf& mean,
+inline void write_map_file(const std::filesystem::path& path, const FieldHeader& options, const FieldOf& mean,
                            const FieldOf& sd = {}) {
   const Grid& grid = options.grid;
   std::vector<double> lon(grid.x.count), lat(grid.x.count);

@@ -181,7 +181,7 @@ TEST_F(PlotMap, LaysCoastlinesOnTheFieldsOwn) {
 }
 
 TEST_F(PlotMap, DrawsMeanAndSdSideBySideAndSaysWhatItDrew) {
-  FieldFileOptions file = map_options(parse_grid("global:5"), true);
+  FieldHeader file = map_options(parse_grid("global:5"), true);
   file.time_days = {25627.0, 25628.25};
   write_map_file(
       scratch_ / "map.nc", file, [](double, double lat) { return static_cast<float>(lat / 90.0); },
@@ -261,7 +261,7 @@ class PlotErrors : public PlotMap {
  protected:
   void SetUp() override {
     PlotMap::SetUp();
-    FieldFileOptions file = map_options(parse_grid("global:10"), true);
+    FieldHeader file = map_options(parse_grid("global:10"), true);
     file.time_days = {25627.0};
     write_map_file(
         scratch_ / "map.nc", file, [](double, double) { return 1.0f; }, [](double, double) { return 1.0f; });

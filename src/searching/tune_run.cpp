@@ -81,7 +81,7 @@ SearchRange range_of(SearchedSetting setting, const Domain& domain, std::size_t 
 
 }  // namespace
 
-SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std::vector<SearchedSetting>& wanted) {
+SearchSpace search_space(const FitPlan& plan, const Dataset& data, const std::vector<SearchedSetting>& wanted) {
   const bool time = plan.spec.temporal.layers > 0;
   std::vector<SearchedSetting> settings = wanted;
   if (wanted.empty()) settings = {SearchedSetting::lengthscale, SearchedSetting::amplitude};
@@ -90,7 +90,7 @@ SearchSpace search_space(const FitPlan& plan, const Reading& reading, const std:
   for (const SearchedSetting setting : settings) {
     if (setting == SearchedSetting::time_lengthscale_days && !time)
       throw UsageError("tune: the field does not vary in time, so it has no time_lengthscale_days");
-    const SearchRange range = range_of(setting, plan.domain, reading.observations.size());
+    const SearchRange range = range_of(setting, plan.domain, data.observations.size());
     space.push_back({std::string(word_of(setting)), range.kind, range.low, range.high, {}});
   }
   return space;
@@ -143,20 +143,21 @@ void settle_rounds(const TuneSettings& wanted, const std::filesystem::path& path
 }
 
 // Of all that trials depend on, besides the search's own plan.
-std::string search_fingerprint(const FitPlan& plan, const Reading& reading) {
+std::string search_fingerprint(const FitPlan& plan, const Dataset& data) {
   Fingerprint print;
   print.add(to_json(plan.spec));
   print.add(to_json(plan.recipe));
   print.add(to_json(plan.domain));
   add_settings(print, plan.settings, on_search);
-  add_observations(print, reading.observations);
+  add_observations(print, data.observations);
   print.add(std::span<const std::size_t>(plan.split.training));
   return print.text();
 }
 
 }  // namespace
 
-TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::filesystem::path& path, const TuneControl& control) {
+TuneResult tune_run(const FitPlan& plan, const Dataset& data, const std::filesystem::path& path, const Control& control,
+                    const TrialDone& done) {
   check(plan.settings);
   const TuneSettings& wanted = plan.settings.tune;
   if (wanted.objective == TuneObjective::elbo && plan.settings.uncertainty.method != UncertaintyMethod::variational) {
@@ -165,17 +166,21 @@ TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::file
   }
   // A GPU takes its time to wake up.
   auto waking = std::async(std::launch::async, [&] { return make_engine(plan.settings); });
-  const Trials trials(plan, reading);
+  const Trials trials(plan, data);
   const std::unique_ptr<Engine> engine = waking.get();
   const bool on_gpu = engine->name() == "cuda";
   SearchPlan search;
   search.seed = plan.settings.seed;
-  search.fingerprint = search_fingerprint(plan, reading);
+  search.fingerprint = search_fingerprint(plan, data);
   settle_rounds(wanted, path, on_gpu, search);
   search.first = {present(plan, trials.space())};
   SearchOptions options;
   options.trials = wanted.trials;
-  options.progress = control.progress;
+  options.progress = [&](const Study& study, const Trial& trial) {
+    if (done) done(study, trial);
+    const double share = static_cast<double>(study.trials.size()) / static_cast<double>(wanted.trials);
+    control.report(std::min(1.0, share), fmt::format("trial {}", study.trials.size()));
+  };
   options.stop = control.stop;
   const auto file = path.empty() ? std::nullopt : std::optional(path);
   TuneResult result;
@@ -190,6 +195,11 @@ TuneResult tune_run(const FitPlan& plan, const Reading& reading, const std::file
       return trials.run_alone({.number = 0, .point = point, .seed = seed}, search.parallel, control.stop);
     };
     result.study = optimise(trials.space(), one, search, options, file);
+  }
+  if (control.stop.stop_requested()) {
+    const bool kept = file && !result.study.trials.empty();
+    throw Stopped(kept ? fmt::format("stopped; the trials so far are in {}. The same command goes on from there", path.string())
+                       : "stopped; no trial was kept");
   }
   result.alpha = wanted.alpha.value_or(choose_alpha(result.study));
   result.best = best_for(result.study, result.alpha);

@@ -123,9 +123,9 @@ struct Trials::Prepared {
   std::string failure = {};
 };
 
-Trials::Trials(const FitPlan& plan, const Reading& reading)
-    : plan_(plan), space_(search_space(plan, reading, plan.settings.tune.settings)) {
-  const Observations& observations = reading.observations;
+Trials::Trials(const FitPlan& plan, const Dataset& data)
+    : plan_(plan), space_(search_space(plan, data, plan.settings.tune.settings)) {
+  const Observations& observations = data.observations;
   SplitOptions options = split_within(plan.split_options, observations, plan.split.training);
   options.held_out = kValidationShare;
   options.seed += 2;

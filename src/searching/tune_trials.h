@@ -41,7 +41,7 @@ class DrawsAhead {
 class Trials {
  public:
   // Both must outlive this.
-  Trials(const FitPlan& plan, const Reading& reading);
+  Trials(const FitPlan& plan, const Dataset& data);
 
   const SearchSpace& space() const { return space_; }
   std::size_t observations() const { return training_.values.size(); }  // that a trial trains on

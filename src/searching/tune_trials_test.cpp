@@ -32,12 +32,12 @@ void expect_same_trials(const Study& a, const Study& b) {
 }
 
 TEST(Trials, TrainedTogetherHaveTheOutcomesOfEachAlone) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   for (const TuneObjective objective : {TuneObjective::loss, TuneObjective::crps}) {
     RunSettings settings = tune_settings();
     settings.tune.objective = objective;
-    const FitPlan plan = plan_fit(settings, reading);
-    const Trials trials(plan, reading);
+    const FitPlan plan = plan_fit(settings, data);
+    const Trials trials(plan, data);
     const std::vector<Proposal> proposals = propose(make_study(trials.space()), 3);
     ASSERT_EQ(proposals.size(), 3U);
     const std::vector<TrialOutcome> together = trials.run(*make_engine(settings), proposals, {});
@@ -52,14 +52,14 @@ TEST(Trials, TrainedTogetherHaveTheOutcomesOfEachAlone) {
 }
 
 TEST(Trials, GiveNetworksNoiseOfTheirOwnWhereTheSpreadIsJudged) {
-  const Reading reading = small_reading(40, 60, 0.3);
+  const Dataset data = small_dataset(40, 60, 0.3);
   for (const TuneObjective objective : {TuneObjective::loss, TuneObjective::crps}) {
     const auto value_of = [&](std::optional<double> value_noise_sd) {
       RunSettings settings = tune_settings();
       settings.tune.objective = objective;
       settings.train.value_noise_sd = value_noise_sd;
-      const FitPlan plan = plan_fit(settings, reading);
-      const Trials trials(plan, reading);
+      const FitPlan plan = plan_fit(settings, data);
+      const Trials trials(plan, data);
       return trials.run_alone(propose(make_study(trials.space(), {}), 1).front(), 1, {}).value;
     };
     EXPECT_EQ(value_of(std::nullopt) == value_of(0.0), objective == TuneObjective::loss) << word_of(objective);
@@ -67,12 +67,12 @@ TEST(Trials, GiveNetworksNoiseOfTheirOwnWhereTheSpreadIsJudged) {
 }
 
 TEST(Trials, ThatDivergeAreFailuresAndTheOthersGoOn) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   RunSettings settings = tune_settings();
   settings.tune.settings = {SearchedSetting::bottleneck_rate};
   settings.model.coupling = Coupling::additive;  // bottlenecks feed the head; those of one chain feed cosines, which stay finite
-  const FitPlan plan = plan_fit(settings, reading);
-  const Trials trials(plan, reading);
+  const FitPlan plan = plan_fit(settings, data);
+  const Trials trials(plan, data);
   const std::vector<Proposal> proposals = {{.number = 0, .point = {1e30}, .seed = 1}, {.number = 1, .point = {5e-3}, .seed = 2}};
   const std::vector<TrialOutcome> outcomes = trials.run(*make_engine(settings), proposals, {});
   EXPECT_EQ(outcomes[0].state, TrialState::failed);
@@ -81,10 +81,10 @@ TEST(Trials, ThatDivergeAreFailuresAndTheOthersGoOn) {
 }
 
 TEST(Trials, AreNotJudgedWhenStopped) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   const RunSettings settings = tune_settings();
-  const FitPlan plan = plan_fit(settings, reading);
-  const Trials trials(plan, reading);
+  const FitPlan plan = plan_fit(settings, data);
+  const Trials trials(plan, data);
   std::stop_source source;
   source.request_stop();
   const std::vector<Proposal> proposals = propose(make_study(trials.space()), 2);
@@ -130,54 +130,54 @@ TEST(DrawsAhead, AreTheNetworksThatWouldBeDrawn) {
 }
 
 TEST(TuneRun, OnTheCpuRunsOneTrialAtATimeUnlessToldOtherwise) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   RunSettings settings = tune_settings();
-  const TuneResult open = tune_run(plan_fit(settings, reading), reading, {});
+  const TuneResult open = tune_run(plan_fit(settings, data), data, {});
   EXPECT_EQ(open.study.plan.parallel, 1U);
   EXPECT_FALSE(open.study.plan.rounds);
   settings.tune.parallel = 1;
-  expect_same_trials(open.study, tune_run(plan_fit(settings, reading), reading, {}).study);
+  expect_same_trials(open.study, tune_run(plan_fit(settings, data), data, {}).study);
 }
 
 TEST(TuneRun, GoesOnWithAStudyOfAnotherMachineByItsOwnPlan) {
-  const Reading reading = small_reading();
+  const Dataset data = small_dataset();
   RunSettings settings = tune_settings();
   const ScratchFolder folder;
   const auto path = folder / "study.json";
   settings.tune.trials = 4;
-  tune_run(plan_fit(settings, reading), reading, path);
+  tune_run(plan_fit(settings, data), data, path);
   Study study = load_study(path);
   study.plan.parallel = 3;  // as a GPU would have had it
   study.plan.rounds = true;
   save_study(study, path);
   settings.tune.trials = 6;
-  const Study longer = tune_run(plan_fit(settings, reading), reading, path).study;
+  const Study longer = tune_run(plan_fit(settings, data), data, path).study;
   EXPECT_EQ(longer.trials.size(), 6U);
   EXPECT_EQ(longer.plan.parallel, 3U);
   EXPECT_TRUE(longer.plan.rounds);
   settings.tune.parallel = 2;
-  EXPECT_THROW(tune_run(plan_fit(settings, reading), reading, path), UsageError);
+  EXPECT_THROW(tune_run(plan_fit(settings, data), data, path), UsageError);
 }
 
 TEST(TuneRun, DoesNotGoOnWithTrialsOfOtherDataOrSettings) {
-  Reading reading = small_reading();
+  Dataset data = small_dataset();
   RunSettings settings = tune_settings();
   const ScratchFolder folder;
   const auto path = folder / "study.json";
   settings.tune.trials = 1;
-  tune_run(plan_fit(settings, reading), reading, path);
+  tune_run(plan_fit(settings, data), data, path);
   settings.model.members = 7;  // of the fit, not of trials
   settings.threads = 1;
   settings.tune.trials = 2;
-  EXPECT_EQ(tune_run(plan_fit(settings, reading), reading, path).study.trials.size(), 2U);
+  EXPECT_EQ(tune_run(plan_fit(settings, data), data, path).study.trials.size(), 2U);
   RunSettings other = settings;
   other.tune.objective = TuneObjective::crps;
-  EXPECT_THROW(tune_run(plan_fit(other, reading), reading, path), UsageError);
+  EXPECT_THROW(tune_run(plan_fit(other, data), data, path), UsageError);
   other = settings;
   other.train.loss = LossKind::huber;
-  EXPECT_THROW(tune_run(plan_fit(other, reading), reading, path), UsageError);
-  reading.observations.sigma.assign(reading.observations.size(), 0.1F);
-  EXPECT_THROW(tune_run(plan_fit(settings, reading), reading, path), UsageError);
+  EXPECT_THROW(tune_run(plan_fit(other, data), data, path), UsageError);
+  data.observations.sigma.assign(data.observations.size(), 0.1F);
+  EXPECT_THROW(tune_run(plan_fit(settings, data), data, path), UsageError);
 }
 
 }  // namespace

@@ -18,6 +18,8 @@
 namespace drift {
 namespace {
 
+constexpr std::size_t kBlock = 16384;  // observations between looks at the stop
+
 constexpr double kPi = std::numbers::pi;
 constexpr double kSecondsPerDay = 86400.0;
 
@@ -88,13 +90,14 @@ std::uint64_t count_along(const SimulateOptions& options, double rate_hz) {
 }
 
 // Adds positions, times and passes of one platform; a pass runs from pole to pole, so it changes where |latitude| is greatest.
-void add_track(const SimulateOptions& options, std::uint8_t platform, Observations& observations) {
+void add_track(const SimulateOptions& options, std::uint8_t platform, const Control& control, Observations& observations) {
   const GroundTrack track(orbit_of(observations.platform_names[platform]));
   const Region region(options);
   const std::uint64_t count = count_along(options, options.rate_hz);
   std::int32_t number = observations.track.empty() ? -1 : observations.track.back();
   double pass = std::nan("");
   for (std::uint64_t i = 0; i < count; ++i) {
+    if (i % kBlock == 0) control.check_stop("stopped while simulating");
     const double time_days = options.start_days + static_cast<double>(i) / (options.rate_hz * kSecondsPerDay);
     if (!region.has_latitude(track.sin_latitude(time_days))) continue;
     const Position position = track.at(time_days);
@@ -190,20 +193,26 @@ std::vector<std::string> simulated_platforms() {
   return names;
 }
 
-Observations simulate(const Truth& truth, const SimulateOptions& options, SimulateReport* report) {
+Observations simulate(const Truth& truth, const SimulateOptions& options, SimulateReport* report, const Control& control) {
   check(options);
   check_count(options);
   Observations observations;
   observations.platform_names = options.platforms;
-  for (std::size_t p = 0; p < options.platforms.size(); ++p) add_track(options, static_cast<std::uint8_t>(p), observations);
+  for (std::size_t p = 0; p < options.platforms.size(); ++p) {
+    add_track(options, static_cast<std::uint8_t>(p), control, observations);
+  }
 
   const std::size_t count = observations.time_days.size();
   observations.value.resize(count);
-  const int threads = options.threads > 0 ? options.threads : available_threads();
+  const int threads = threads_or_all(control.threads > 0 ? control.threads : options.threads);
   std::vector<std::size_t> outliers(static_cast<std::size_t>(threads));
   const auto part = [&](int thread) { return count * static_cast<std::size_t>(thread) / static_cast<std::size_t>(threads); };
   run_on_threads(threads, [&](int thread) {
-    outliers[static_cast<std::size_t>(thread)] = observe(truth, options, part(thread), part(thread + 1), observations);
+    const std::size_t last = part(thread + 1);
+    for (std::size_t first = part(thread); first < last; first += kBlock) {
+      control.check_stop("stopped while simulating");
+      outliers[static_cast<std::size_t>(thread)] += observe(truth, options, first, std::min(last, first + kBlock), observations);
+    }
   });
   const std::size_t dropped = drop_missing(observations);
   if (report != nullptr) *report = {dropped, std::accumulate(outliers.begin(), outliers.end(), std::size_t{0})};

@@ -39,7 +39,8 @@ TEST(TrackFile, IsReadBackToTheLastBitWithEveryRoleRecognised) {
   const ScratchFolder folder;
   const Observations written = some(1000);
   write_track_file(folder / "obs.nc", written, kHeight);
-  const auto [read, report] = read_observations({(folder / "obs.nc").string()});
+  const Reading reading = read_observations({(folder / "obs.nc").string()});
+  const Observations& read = reading.observations;
   EXPECT_EQ(read.lon_deg, written.lon_deg);
   EXPECT_EQ(read.lat_deg, written.lat_deg);
   EXPECT_EQ(read.time_days, written.time_days);
@@ -48,11 +49,11 @@ TEST(TrackFile, IsReadBackToTheLastBitWithEveryRoleRecognised) {
   EXPECT_EQ(read.track, written.track);
   EXPECT_EQ(read.platform, written.platform);
   EXPECT_EQ(read.platform_names, written.platform_names);
-  EXPECT_EQ(report.value, kHeight);
-  EXPECT_TRUE(report.calendar_time);
-  EXPECT_FALSE(report.on_plane);
-  EXPECT_EQ(report.roles.sigma, "height_uncertainty");
-  EXPECT_TRUE(report.rejected.empty());
+  EXPECT_EQ(reading.value, kHeight);
+  EXPECT_TRUE(reading.calendar_time);
+  EXPECT_FALSE(reading.on_plane);
+  EXPECT_EQ(reading.report.roles.sigma, "height_uncertainty");
+  EXPECT_TRUE(reading.report.rejected.empty());
 }
 
 TEST(TrackFile, LeavesOutWhatTheDataDoNotHave) {
@@ -74,12 +75,13 @@ TEST(TrackFile, KeepsAPlaneAndTimesOfNoCalendar) {
   const Observations written = some(10);
   write_track_file(folder / "obs.nc", written, {.name = "v", .unit = "K"},
                    {.calendar_time = false, .on_plane = true, .plane_unit = "mm"});
-  const auto [read, report] = read_observations({(folder / "obs.nc").string()});
+  const Reading reading = read_observations({(folder / "obs.nc").string()});
+  const Observations& read = reading.observations;
   EXPECT_EQ(read.lon_deg, written.lon_deg);
   EXPECT_EQ(read.time_days, written.time_days);
-  EXPECT_TRUE(report.on_plane);
-  EXPECT_EQ(report.plane_unit, "mm");
-  EXPECT_FALSE(report.calendar_time);
+  EXPECT_TRUE(reading.on_plane);
+  EXPECT_EQ(reading.plane_unit, "mm");
+  EXPECT_FALSE(reading.calendar_time);
 }
 
 TEST(TrackFile, DescribesItself) {

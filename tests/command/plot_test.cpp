@@ -56,7 +56,7 @@ class PlotCommand : public ::testing::Test {
 
   // North of 62 degrees: -0.5, but 0.5 around 90 E, 75 N, which is on the right; an sd of 0.1; two days.
   void write_polar_map() const {
-    drift::FieldFileOptions options = {.grid = drift::parse_grid("EPSG:6931:100km")};
+    drift::FieldHeader options = {.grid = drift::parse_grid("EPSG:6931:100km")};
     options.time_days = {25627.0, 25628.0};
     options.layers.push_back({.info = {.name = "sla", .long_name = "Sea level anomaly", .standard_name = "", .unit = "m"},
                               .ancillary = {"sla_uncertainty"}});

@@ -22,9 +22,9 @@ drift::Reading read(const TemporaryFolder& folder, const std::string& name) {
 
 // A truth of 30, 31, ... at its times, on three days from 2020-01-01 (25567) on, at every place but those north of 60 N.
 void write_truth(const std::filesystem::path& path, const std::vector<double>& time_days = {25567.0, 25568.0, 25569.0}) {
-  drift::FieldFileOptions options = {.grid = drift::parse_grid("global:10"),
-                                     .time_days = time_days,
-                                     .layers = {{.info = {"zos", "Sea surface height", "sea_surface_height_above_geoid", "m"}}}};
+  drift::FieldHeader options = {.grid = drift::parse_grid("global:10"),
+                                .time_days = time_days,
+                                .layers = {{.info = {"zos", "Sea surface height", "sea_surface_height_above_geoid", "m"}}}};
   drift::FieldFileWriter writer(path, options);
   std::vector<float> values(options.grid.size());
   for (std::size_t time = 0; time < time_days.size(); ++time) {
@@ -45,13 +45,14 @@ TEST(Simulate, WritesObservationsThatDriftReadsWithoutBeingTold) {
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(run.err, "");
   const json result = json::parse(run.out);
-  const auto [observations, report] = read(folder, "tracks.nc");
+  const drift::Reading reading = read(folder, "tracks.nc");
+  const drift::Observations& observations = reading.observations;
   EXPECT_EQ(observations.size(), result["observations"]);
   EXPECT_NEAR(static_cast<double>(observations.size()), 3000.0, 150.0);
-  EXPECT_EQ(report.value.name, "geoid_height");
-  EXPECT_EQ(report.value.unit, "m");
-  EXPECT_TRUE(report.calendar_time);
-  EXPECT_EQ(report.tracks, result["tracks"]);
+  EXPECT_EQ(reading.value.name, "geoid_height");
+  EXPECT_EQ(reading.value.unit, "m");
+  EXPECT_TRUE(reading.calendar_time);
+  EXPECT_EQ(reading.tracks, result["tracks"]);
   EXPECT_EQ(observations.platform_names.size(), 3u);
   ASSERT_EQ(observations.sigma.size(), observations.size());
   EXPECT_EQ(observations.sigma[0], 0.05f);
@@ -72,8 +73,9 @@ TEST(Simulate, ObservesAFileOverTheTimesItHas) {
   EXPECT_TRUE(contains(run.out, "observations of zos")) << run.out;
   EXPECT_TRUE(contains(run.out, "2020-01-01 to 2020-01-03T12:00:00Z")) << run.out;
   EXPECT_TRUE(contains(run.out, "left out: the truth has no value there")) << run.out;
-  const auto [observations, report] = read(folder, "tracks.nc");
-  EXPECT_EQ(report.value.standard_name, "sea_surface_height_above_geoid");
+  const drift::Reading reading = read(folder, "tracks.nc");
+  const drift::Observations& observations = reading.observations;
+  EXPECT_EQ(reading.value.standard_name, "sea_surface_height_above_geoid");
   EXPECT_EQ(observations.platform_names, (std::vector<std::string>{"CryoSat-2", "Sentinel-3A"}));
   EXPECT_TRUE(observations.sigma.empty()) << "no noise, no error";
   for (std::size_t i = 0; i < observations.size(); ++i) {
@@ -92,7 +94,8 @@ TEST(Simulate, ObservesASyntheticFieldThatMoves) {
   const std::string truth = json::parse(run.out)["truth"];
   EXPECT_EQ(truth, "synthetic:7,evolution=5,velocity=20:-10.5:-30:40");
   const drift::SyntheticField field({.seed = 7, .evolution_days = 5.0, .velocity = {20.0, -10.5, {-30.0, 40.0}}});
-  const auto [observations, report] = read(folder, "t.nc");
+  const drift::Reading reading = read(folder, "t.nc");
+  const drift::Observations& observations = reading.observations;
   double changes = 0.0;
   for (std::size_t i = 0; i < observations.size(); ++i) {
     const drift::UnitVector at = drift::unit_vector({observations.lon_deg[i], observations.lat_deg[i]});
@@ -116,7 +119,8 @@ TEST(Simulate, ObservesARealFieldThatMoves) {
   const std::string line = "drift simulate --truth " + truth.string() + " --noise 0 --rate-hz 0.2 --bbox -6,30,37,46";
   const FinishedRun run = run_shell(folder.path(), line + " --out t.nc --start 2005-04-10 --days 60 --json");
   ASSERT_EQ(run.status, 0) << run.err;
-  const auto [observations, report] = read(folder, "t.nc");
+  const drift::Reading reading = read(folder, "t.nc");
+  const drift::Observations& observations = reading.observations;
   ASSERT_GT(observations.size(), 5000u);
   const drift::NamedTruth known = drift::truth_from_file(truth);
   double along = 0.0, frozen = 0.0;
@@ -160,7 +164,8 @@ TEST(Simulate, AddsOutliersWhenAsked) {
                                     "drift simulate --out t.nc --observations 2000 --days 1 --noise 0.01 "
                                     "--outliers 0.1 --outlier-size 1000 --json");
   ASSERT_EQ(run.status, 0) << run.err;
-  const auto [observations, report] = read(folder, "t.nc");
+  const drift::Reading reading = read(folder, "t.nc");
+  const drift::Observations& observations = reading.observations;
   const auto large =
       std::count_if(observations.value.begin(), observations.value.end(), [](double v) { return std::abs(v) > 50.0; });
   EXPECT_NEAR(static_cast<double>(large), 0.1 * 2000.0, 60.0);  // 4 % of them happen to be small; four sd of the rest is 54

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "drift/observations.h"
+#include "drift/variable_info.h"
+
+namespace drift {
+
+// How the observations lie.
+enum class DataLayout {
+  points,       // here and there, or in no order that is known
+  along_track,  // one after the other along tracks
+  swath,        // in lines across a track, with one time each
+  grid,         // along axes, or on two-dimensional positions that stay the same
+};
+
+// Observations and what is known about them, whether they come from files or from a program's own arrays.
+struct Dataset {
+  Observations observations = {};
+  VariableInfo value = {};                 // of the values
+  DataLayout layout = DataLayout::points;  // of all observations
+  bool on_plane = false;                   // positions are plain x and y
+  std::string plane_unit = {};             // of x and y, if known
+  bool calendar_time = false;              // times are days since 1950-01-01 UTC, not plain numbers
+  std::string tracks_from = {};            // "variable 'pass'", "gaps of 60 s and turns"; empty: no tracks
+  std::size_t tracks = 0;
+  std::string provenance = {};  // one line on the origin, for the history of models and maps
+};
+
+struct ArrayOptions {
+  bool on_plane = false;
+  std::string plane_unit = {};  // of x and y: "m", "km"
+  bool calendar_time = true;    // of times, where there are any
+  double track_gap_s = 60.0;    // > 0; without a column of tracks, a new one begins after so long without observations
+  bool find_tracks = true;      // look for tracks where there is no column of them (positions on the Earth, calendar times)
+  std::string provenance = "arrays";
+};
+
+// A dataset from a program's own arrays, checked as strictly as a file's. Columns must be equally long or empty; positions and
+// times must be finite, latitudes within 90 degrees, sigmas positive, platforms indices into platform_names. Observations whose
+// value is NaN are left out; longitudes are brought to [-180, 180), tracks renumbered from 0. Throws UsageError naming the column
+// and the first row that is wrong, Error if nothing is left.
+Dataset make_dataset(Observations observations, VariableInfo value = {}, const ArrayOptions& options = {});
+
+}  // namespace drift

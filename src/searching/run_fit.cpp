@@ -1,0 +1,47 @@
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "drift/error.h"
+#include "drift/tune_run.h"
+
+namespace drift {
+namespace {
+
+// Of a fit's time a search takes by far the most.
+constexpr double kSearchShare = 0.9;
+
+FitPlan searched(const FitPlan& plan, const Dataset& data, const Control& control, const RunHooks& hooks) {
+  const RunSettings& settings = plan.settings;
+  const std::string& model = settings.output.model;
+  const std::string study = !settings.tune.study.empty() ? settings.tune.study : model.empty() ? "" : model + ".study.json";
+  control.tell(fmt::format("\nSearching for settings, {} trials{}.", settings.tune.trials,
+                           study.empty() ? std::string() : "; the study is " + study));
+  const TuneResult result = tune_run(plan, data, study, control, hooks.trial);
+  if (!result.best) throw Error("no trial of the search succeeded; drift tune --show tells why each failed");
+  FitPlan found = plan_fit(result.settings, data, Judging::automatic, control);
+  if (hooks.planned) hooks.planned(found);
+  return found;
+}
+
+}  // namespace
+
+FittedRun run_fit(const RunSettings& settings, const Dataset& data, const Control& control, const RunHooks& hooks) {
+  const bool searches = settings.tune.method == TuneMethod::bayes;
+  const double begin = searches ? kSearchShare : 0.0;
+  FittedRun run = {.plan = plan_fit(settings, data, Judging::automatic, control), .result = {}};
+  if (hooks.planned) hooks.planned(run.plan);
+  if (searches) run.plan = searched(run.plan, data, control.part(0.0, begin), hooks);
+  Control fitting = control.part(begin, 1.0);
+  const std::string& model = settings.output.model;
+  if (fitting.checkpoint.empty() && !model.empty()) fitting.checkpoint = model + ".checkpoint";
+  run.result = fit(run.plan, data, fitting);
+  if (!model.empty()) {
+    save_field_model(model, run.result.model);
+    std::error_code ignored;
+    std::filesystem::remove(fitting.checkpoint, ignored);
+  }
+  return run;
+}
+
+}  // namespace drift
