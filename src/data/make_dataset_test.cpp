@@ -81,7 +81,7 @@ TEST(MakeDataset, FindsTracksByGapsAndTurnsUnlessTold) {
   for (int track = 0; track < 12; ++track) {
     for (int i = 0; i < 30; ++i) {
       o.lon_deg.push_back(track);
-      o.lat_deg.push_back(i);
+      o.lat_deg.push_back(0.06 * i);  // 6.7 km per second
       o.time_days.push_back(20000.0 + track + i / 86400.0);
       o.value.push_back(1.0);
     }

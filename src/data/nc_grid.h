@@ -18,7 +18,7 @@ enum class NcGridKind {
 struct NcAxis {
   const NcVariable* variable = nullptr;  // null: a dimension without coordinates, on curvilinear grids only
   std::size_t dimension = 0;             // which of the gridded variable's
-  std::vector<double> at;                // ascending: degrees (unwrapped), metres, or the unit of a plane
+  std::vector<double> at = {};           // ascending: degrees (unwrapped), metres, or the unit of a plane
   bool reversed = false;                 // descending in the file
 };
 
@@ -26,10 +26,10 @@ struct NcAxis {
 struct NcGrid {
   const NcVariable* variable = nullptr;
   NcGridKind kind = NcGridKind::geographic;
-  NcAxis x, y;
+  NcAxis x = {}, y = {};
   const NcVariable *lon2 = nullptr, *lat2 = nullptr;  // positions of the cells, curvilinear
-  std::vector<double> lon, lat;                       // the same: [y, x], NaN where missing
-  std::string crs;                                    // projected
+  std::vector<double> lon = {}, lat = {};             // the same: [y, x], NaN where missing
+  std::string crs = {};                               // projected
   const NcVariable* time = nullptr;                   // null: none
   int time_dimension = -1;                            // -1: none
 

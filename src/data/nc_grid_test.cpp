@@ -85,9 +85,15 @@ TEST(NcGrid, TakesAGridMappingThenPositionsOfCellsThenThePlane) {
     NcGrid grid = grid_of(file, *file.find("ice"));
     read_positions(file, grid);
     EXPECT_EQ(grid.other_dimensions().size(), 1U);
-    if (grid.kind == NcGridKind::projected) EXPECT_THAT(grid.y.at, ElementsAre(5000.0, 6000.0));
-    if (grid.kind == NcGridKind::plane) EXPECT_THAT(grid.y.at, ElementsAre(5.0, 6.0));
-    if (grid.kind == NcGridKind::curvilinear) EXPECT_EQ(grid.lon, counted(6));
+    if (grid.kind == NcGridKind::projected) {
+      EXPECT_THAT(grid.y.at, ElementsAre(5000.0, 6000.0));
+    }
+    if (grid.kind == NcGridKind::plane) {
+      EXPECT_THAT(grid.y.at, ElementsAre(5.0, 6.0));
+    }
+    if (grid.kind == NcGridKind::curvilinear) {
+      EXPECT_EQ(grid.lon, counted(6));
+    }
     EXPECT_EQ(grid.rows(), 2U);
     EXPECT_EQ(grid.columns(), 3U);
     return grid.kind;

@@ -91,7 +91,7 @@ TEST_F(Gridded, BlocksOfAnySizeGiveTheSame) {
     EXPECT_EQ(whole.observations.time_days[i], index / 7 / 6 / 5);
   }
   for (const std::size_t cells : {1, 3, 7, 8, 41, 42, 100, 210, 500, 839}) {
-    const FilePart part = read_rows(file, layout, filter, cells);
+    const FilePart part = read_rows(file, layout, filter, {}, cells);
     EXPECT_EQ(part.rows, whole.rows) << cells;
     EXPECT_EQ(part.observations.value, whole.observations.value) << cells;
     EXPECT_EQ(part.observations.lat_deg, whole.observations.lat_deg) << cells;

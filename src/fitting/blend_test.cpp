@@ -95,14 +95,14 @@ TEST(OutOfFold, ForecastsDoNotDependOnTheObservationsForecast) {
     Ensemble ensemble = draw_networks(plan);
     TrainingState state;
     train(*engine, ensemble, state, rows.view(), plan.recipe);
-    const PlaceData data = {.coordinates = rows.view().coordinates,
-                            .values = rows.values,
-                            .error_variance = {},
-                            .track = changed.track,
-                            .platform = {},
-                            .fold = plan.folds.of};
+    const PlaceData places = {.coordinates = rows.view().coordinates,
+                              .values = rows.values,
+                              .error_variance = {},
+                              .track = changed.track,
+                              .platform = {},
+                              .fold = plan.folds.of};
     const Process process(space_of(plan.domain), true, ProcessParameters{.length_x = 0.5, .length_y = 0.5},
-                          gather_places(space_of(plan.domain), true, data, {}), 40);
+                          gather_places(space_of(plan.domain), true, places, {}), 40);
     return forecast_out_of_fold(*engine, plan, changed, rows, ensemble, process);
   };
   const OutOfFold before = forecasts(0.0), after = forecasts(5.0);

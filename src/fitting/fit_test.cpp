@@ -8,6 +8,7 @@
 
 #include "core/scratch_folder.h"
 #include "drift/error.h"
+#include "drift/predict.h"
 #include "fitting/fitting_testing.h"
 
 namespace drift {

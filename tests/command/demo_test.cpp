@@ -85,7 +85,8 @@ TEST(Demo, HasATruthThatMovesAndMapsOfTwoTimes) {
   EXPECT_GE(change["error_rms"].get<double>(), change["truth_rms"].get<double>() - change["map_rms"].get<double>() - 1e-9);
 
   const drift::NamedTruth named = drift::open_truth(report["truth_field"]);
-  const auto [observations, reading] = drift::read_observations({(folder.path() / "results/observations.nc").string()});
+  const drift::Reading reading = drift::read_observations({(folder.path() / "results/observations.nc").string()});
+  const drift::Observations& observations = reading.observations;
   for (std::size_t i = 0; i < observations.size(); i += 100) {
     const drift::UnitVector at = drift::unit_vector({observations.lon_deg[i], observations.lat_deg[i]});
     double value = 0.0;

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "drift/field_model.h"
+#include "drift/predict.h"
 #include "small_run.h"
 
 namespace {
