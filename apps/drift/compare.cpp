@@ -59,7 +59,6 @@ class Compare {
     if (options_.plan_only) return;
     run_file_ = drift::save_compare_run(plan);
     const drift::Comparison comparison = compare_all(plan, reading);
-    drift::write_comparison(plan, comparison);
     report(plan, comparison);
   }
 

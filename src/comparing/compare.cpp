@@ -179,6 +179,14 @@ Comparison compare(const ComparePlan& plan, const Reading& reading, const Compar
                     .rows = {}};
   std::vector<ComparedFit> fits;
   std::set<std::string> failed;
+  // After every fit: whatever ends the program later, the table of what was done is there.
+  const auto write_so_far = [&] {
+    out.rows = summarise(plan.methods, plan.seeds.size(), fits);
+    if (plan.folder.empty()) return;
+    Comparison so_far = out;
+    so_far.finished = false;
+    write_comparison(plan, so_far);
+  };
   for (const std::uint64_t seed : plan.seeds) {
     for (const std::string& method : plan.methods) {
       std::optional<ComparedFit> fit = control.fresh ? std::nullopt : kept_fit(plan, method, seed);
@@ -196,9 +204,11 @@ Comparison compare(const ComparePlan& plan, const Reading& reading, const Compar
         write_whole(fit_stem(plan, method, seed).string() + ".json", to_json(*fit));
       if (control.done) control.done(*fit, kept);
       fits.push_back(std::move(*fit));
+      write_so_far();
     }
   }
   out.rows = summarise(plan.methods, plan.seeds.size(), fits);
+  if (!plan.folder.empty()) write_comparison(plan, out);
   return out;
 }
 
