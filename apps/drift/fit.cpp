@@ -100,12 +100,15 @@ class Fit {
     control.progress = [&](const drift::Progress& progress) {
       if (!line) return;
       const double step = static_cast<double>(progress.step);
+      if (plan.method == drift::FitMethod::other) return line->update(step, static_cast<double>(progress.steps), "");
       if (first_step < 0.0) first_step = step;
       line->update(step, static_cast<double>(progress.steps),
                    fmt::format("{} observations/s, loss {:.4f}", drift::grouped((step - first_step) * batch / line->elapsed_s()),
                                progress.loss));
     };
     drift::FitResult result = drift::fit(plan, reading, control);
+    if (!result.finished && plan.method == drift::FitMethod::other)
+      throw drift::Error("stopped; this method cannot resume, and nothing was written");
     if (!result.finished) {
       throw drift::Error(fmt::format("stopped; what was learnt so far is in {}. The same command takes it up again from there",
                                      checkpoint().string()));
@@ -126,10 +129,15 @@ class Fit {
       return "Noise of an observation: too small to separate from the field's uncertainty.";
     }
     return fmt::format("Noise of an observation: sd {:.3g}{} ({}).", info.noise_sd, unit,
-                       given                  ? "given"
+                       given                       ? "given"
+                       : result.model.method_noise ? "the method's estimate"
                        : result.model.process ? "the process's estimate"
                        : result.held_out      ? "estimated from held-out residuals"
                                               : "estimated from training residuals; likely too low");
+  }
+
+  static std::string method_text(const drift::FitPlan& plan) {
+    return drift::text_of(plan.method == drift::FitMethod::other ? *plan.settings.fit.method : drift::FitChoice(plan.method));
   }
 
   static nlohmann::ordered_json parts_json(const drift::FitResult& result) {
@@ -150,7 +158,7 @@ class Fit {
                                      {"domain", nlohmann::ordered_json::parse(drift::to_json(plan.domain))},
                                      {"spec", nlohmann::ordered_json::parse(drift::to_json(plan.spec))},
                                      {"recipe", nlohmann::ordered_json::parse(drift::to_json(plan.recipe))},
-                                     {"method", std::string(drift::word_of(plan.method))},
+                                     {"method", method_text(plan)},
                                      {"out_of_fold", plan.out_of_fold},
                                      {"parts", parts_json(result)},
                                      {"noise_sd", result.model.info.noise_sd},

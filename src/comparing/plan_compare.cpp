@@ -89,7 +89,9 @@ void settle_map(ComparePlan& plan) {
 
 }  // namespace
 
-ComparePlan plan_compare(const RunSettings& settings, const Reading& reading, const MethodMaker& make) {
+ComparePlan plan_compare(const RunSettings& run, const Reading& reading, const MethodMaker& make) {
+  RunSettings settings = run;
+  if (settings.fit.method && settings.fit.method->parts == FitMethod::other) settings.fit.method.reset();  // that of drift fit alone
   ComparePlan plan;
   plan.make = make;
   plan.fit = plan_fit(settings, reading, Judging::held_out);

@@ -7,7 +7,9 @@
 
 #include "drift/error.h"
 #include "drift/field_model.h"
+#include "drift/interpolator.h"
 #include "fields/blended_point.h"
+#include "process/place_finder.h"
 #include "process/process.h"
 
 namespace drift {
@@ -55,6 +57,7 @@ namespace {
 // Means, variances and gradients in the engine's units, of the parts that a model has, at rows [n, columns].
 struct Raw {
   std::vector<double> mean, variance;  // [n]
+  std::vector<double> noise;           // [n] variance of a new observation's error; empty: the model's own
   std::vector<float> each;             // [n, members]
   std::vector<float> gradient;         // [n, columns]
 };
@@ -79,9 +82,8 @@ void predict_networks(Engine& engine, const FieldModel& model, MatrixView<const 
   engine.input_gradient(model.ensemble, rows, MatrixView<float>(out.gradient.data(), n, rows.cols));
 }
 
-// The process's slope towards east and north (x and y) as a gradient of the row's coordinates.
-void add_process_gradient(const FieldModel& model, MatrixView<const float> rows, MatrixView<const double> slope, Raw& out) {
-  const double weight = model.process_weight;
+// A slope towards east and north (x and y) as a gradient of the row's coordinates, with this weight beside what is there.
+void add_slope(const FieldModel& model, double weight, MatrixView<const float> rows, MatrixView<const double> slope, Raw& out) {
   const std::size_t columns = rows.cols;
   for (std::size_t i = 0; i < rows.rows; ++i) {
     float* to = out.gradient.data() + i * columns;
@@ -97,8 +99,8 @@ void add_process_gradient(const FieldModel& model, MatrixView<const float> rows,
                std::cos(lon) * slope(i, 0) - sin_lat * std::sin(lon) * slope(i, 1), cos_lat * slope(i, 1)};
     }
     for (std::size_t d = 0; d < columns; ++d) {
-      const double process = d < space ? along.at(d) : slope(i, 2);
-      to[d] = static_cast<float>((1.0 - weight) * static_cast<double>(to[d]) + weight * process);
+      const double added = d < space ? along.at(d) : slope(i, 2);
+      to[d] = static_cast<float>((1.0 - weight) * static_cast<double>(to[d]) + weight * added);
     }
   }
 }
@@ -116,7 +118,48 @@ void blend_process(Engine& engine, const FieldModel& model, MatrixView<const flo
   }
   if (!wants.gradient) return;
   out.gradient.resize(n * rows.cols);
-  add_process_gradient(model, rows, slopes, out);
+  add_slope(model, model.process_weight, rows, slopes, out);
+}
+
+// By central differences over a hundredth of the method's lengths each way (where it has none, of lengths that a map of the domain
+// may show), so that it is the slope of the very mean that maps show.
+void method_gradient(const FieldModel& model, MatrixView<const float> rows, const Workers& workers, Raw& out) {
+  constexpr double kStep = 0.01, kSpaceLength = 0.1, kTimeLength = 0.5;
+  const std::vector<double> lengths = model.method->lengthscales();
+  const double space = kStep * (lengths.empty() ? kSpaceLength : std::clamp(lengths[0], 0.01, 10.0));
+  const double time = kStep * (lengths.size() < 2 ? kTimeLength : std::clamp(lengths[1], 0.01, 10.0));
+  const std::size_t n = rows.rows, directions = model.info.has_time ? 3 : 2;
+  std::vector<float> points;
+  std::vector<double> apart;
+  for (std::size_t i = 0; i < n; ++i) {
+    const LocalFrame frame(space_of(model.domain), model.info.has_time, rows.row(i), rows.cols);
+    for (std::size_t d = 0; d < directions; ++d) {
+      const double step = d < 2 ? space : time;
+      const std::vector<float> up = frame.moved(d, step), down = frame.moved(d, -step);
+      apart.push_back(frame(up.data()).at(d) - frame(down.data()).at(d));  // as single precision has it
+      points.insert(points.end(), up.begin(), up.end());
+      points.insert(points.end(), down.begin(), down.end());
+    }
+  }
+  std::vector<double> mean(2 * n * directions), slope(3 * n);
+  model.method->predict({points.data(), mean.size(), rows.cols}, {.mean = mean}, workers);
+  for (std::size_t k = 0; k < apart.size(); ++k)
+    slope[k / directions * 3 + k % directions] = (mean[2 * k] - mean[2 * k + 1]) / apart[k];
+  out.gradient.assign(n * rows.cols, 0.0F);
+  add_slope(model, 1.0, rows, {slope.data(), n, 3}, out);
+}
+
+void predict_method(Engine& engine, const FieldModel& model, MatrixView<const float> rows, const PredictWants& wants, Raw& out) {
+  const std::size_t n = rows.rows;
+  const Workers workers = {.threads = engine.host_threads(), .engine = &engine};
+  std::vector<double> sd(n), total(n);
+  out.mean.resize(n), out.variance.resize(n);
+  model.method->predict(rows, {.mean = out.mean, .sd_epistemic = sd, .sd_total = total}, workers);
+  for (std::size_t i = 0; i < n; ++i) {
+    out.variance[i] = sd[i] * sd[i];
+    if (model.method_noise) out.noise.push_back(std::max(0.0, total[i] * total[i] - sd[i] * sd[i]));
+  }
+  if (wants.gradient) method_gradient(model, rows, workers, out);
 }
 
 }  // namespace
@@ -126,7 +169,8 @@ FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span
   check_lengths(model, lon_deg, lat_deg, time_days);
   const Known known = known_positions(lon_deg, lat_deg, time_days);
   if (wants.members && model.ensemble.members.empty()) {
-    throw UsageError("prediction: the model is a process alone and has no members; leave --members out");
+    throw UsageError(fmt::format("prediction: the model is {} alone and has no members; leave --members out",
+                                 model.method ? "the method " + model.method_text : "a process"));
   }
   const std::size_t n = lon_deg.size(), count = known.index.size(), members = model.ensemble.members.size();
   const auto columns = static_cast<std::size_t>(model.ensemble.spec.coordinates());
@@ -146,6 +190,7 @@ FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span
   Raw raw;
   if (members > 0) predict_networks(engine, model, row_view, wants, raw);
   if (model.process) blend_process(engine, model, row_view, wants, raw);
+  if (model.method) predict_method(engine, model, row_view, wants, raw);
 
   const Standard& value = model.domain.value;
   for (std::size_t i = 0; i < count; ++i) {
@@ -154,7 +199,8 @@ FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span
     if (model.has_spread()) {
       const double sd = model.info.spread_scale * sd_from_engine(model.domain, std::sqrt(raw.variance[i]));
       out.sd_epistemic[to] = static_cast<float>(sd);
-      out.sd_total[to] = static_cast<float>(std::hypot(sd, model.info.noise_sd));
+      const double noise = raw.noise.empty() ? model.info.noise_sd : sd_from_engine(model.domain, std::sqrt(raw.noise[i]));
+      out.sd_total[to] = static_cast<float>(std::hypot(sd, noise));
     }
     for (std::size_t m = 0; wants.members && m < members; ++m) {
       out.members[m * n + to] = static_cast<float>(value.from_engine(raw.each[i * members + m]));

@@ -8,10 +8,11 @@
 #include <numeric>
 
 #include "drift/error.h"
+#include "drift/interpolator.h"
 #include "fitting/blend.h"
 #include "fitting/judge.h"
+#include "fitting/method_data.h"
 #include "fitting/networks.h"
-#include "fitting/training_rows.h"
 #include "settings/run_identity.h"
 
 namespace drift {
@@ -82,20 +83,52 @@ bool train_networks(Engine& engine, const FitPlan& plan, const TrainingRows& row
 
 }  // namespace
 
+namespace {
+
+// Another method than drift's own. False: stopped.
+bool fit_method(const FitPlan& plan, const InterpolatorData& data, const FitControl& control, FieldModel& model) {
+  const UncertaintySettings& wanted = plan.settings.uncertainty;
+  model.method_text = text_of(*plan.settings.fit.method);
+  std::shared_ptr<Interpolator> method = make_interpolator(model.method_text, plan.domain);
+  InterpolatorControl own = {.seed = plan.settings.seed,
+                             .threads = plan.settings.threads,
+                             .backend = plan.settings.backend,
+                             .precision = plan.settings.precision,
+                             .stop = control.stop};
+  if (control.progress) {
+    constexpr double kSteps = 1000.0;  // a method tells of shares, not of steps
+    own.progress = [&](double share, const std::string&) {
+      control.progress({.step = static_cast<std::uint64_t>(kSteps * share), .steps = static_cast<std::uint64_t>(kSteps), .loss = 0.0, .rate = 0.0});
+    };
+  }
+  if (!method->fit(data, own)) return false;
+  std::string found;
+  for (const auto& [name, value] : method->findings(plan.domain)) found += fmt::format("{}{} {}", found.empty() ? "" : ", ", name, value);
+  if (!found.empty()) say(control, fmt::format("Found: {}.", found));
+  // As compare has it: the method's own noise counts where nothing is calibrated and none is given.
+  model.method_noise = method->knows_noise() && wanted.calibrate == CalibrationMethod::none && !wanted.noise_sd;
+  model.method = std::move(method);
+  return true;
+}
+
+}  // namespace
+
 FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& control) {
   const std::unique_ptr<Engine> engine = make_engine(plan.settings);
   const Observations& observations = reading.observations;
   FitResult result;
   FieldModel& model = result.model;
-  result.steps = plan.method == FitMethod::process ? 0 : total_steps(plan.recipe, plan.split.training.size());
-  TrainingRows rows =
-      training_rows(plan.domain, observations, plan.split.training, plan.spec.temporal.layers > 0, plan.settings.threads);
-  rows.folds = plan.folds;
+  const bool networks = plan.method == FitMethod::blend || plan.method == FitMethod::network;
+  const bool process = plan.method == FitMethod::blend || plan.method == FitMethod::process;
+  result.steps = networks ? total_steps(plan.recipe, plan.split.training.size()) : 0;
+  const MethodData data = method_data(plan, observations);
+  const TrainingRows& rows = data.rows;
   const double begun = seconds_now();
   model.ensemble.spec = plan.spec;
-  if (plan.method != FitMethod::process && !train_networks(*engine, plan, rows, control, model.ensemble)) return result;
-  if (plan.method != FitMethod::network) {
-    model.process = fit_process_part(plan, observations, rows, control);
+  if (networks && !train_networks(*engine, plan, rows, control, model.ensemble)) return result;
+  if (plan.method == FitMethod::other && !fit_method(plan, data.view(), control, model)) return result;
+  if (process) {
+    model.process = fit_process_part(data.view(), plan.settings.seed, plan.settings.threads, control.stop);
     if (!model.process) return result;
     for (const std::string& finding : describe(*model.process, plan.domain)) say(control, finding);
   }
@@ -105,12 +138,12 @@ FitResult fit(const FitPlan& plan, const Reading& reading, const FitControl& con
   model.info = describe_field(plan, reading);
   model.cells = data_cells(plan.domain, observations, std::span<const std::size_t>(plan.split.training));
   model.settings = to_toml(plan.settings);
-  if (plan.method == FitMethod::network) {
-    model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble);
+  if (!process) {
+    if (networks) model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble);
     judge(*engine, plan, reading, result);
     return result;
   }
-  const OutOfFold out = forecast_out_of_fold(*engine, plan, observations, rows, model.ensemble, *model.process);
+  const OutOfFold out = forecast_out_of_fold(*engine, plan, observations, data.view(), model.ensemble, *model.process);
   model.process_weight = blend_weight(out);
   result.worth = part_worth(out, model.process_weight, plan.domain);
   judge(*engine, plan, reading, result, &out);

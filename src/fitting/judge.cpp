@@ -9,6 +9,7 @@
 #include "data/groups.h"
 #include "drift/calibration.h"
 #include "drift/error.h"
+#include "drift/interpolator.h"
 #include "fitting/blend.h"
 #include "fitting/neighbours.h"
 #include "process/process.h"
@@ -163,6 +164,10 @@ Forecast forecast(Engine& engine, const FieldModel& model, const Observations& o
       out.noise_sd.push_back(noise_by_sigma ? static_cast<double>(observations.sigma[rows[i]]) : model.info.noise_sd);
     }
     const FieldPrediction block = predict_field(engine, model, lon, lat, time);
+    for (std::size_t i = 0; i < lon.size() && model.method_noise && !noise_by_sigma; ++i) {
+      const double total = block.sd_total[i], field = block.sd_epistemic[i];
+      out.noise_sd[first + i] = std::sqrt(std::max(0.0, total * total - field * field));
+    }
     out.mean.insert(out.mean.end(), block.mean.begin(), block.mean.end());
     out.sd_epistemic.insert(out.sd_epistemic.end(), block.sd_epistemic.begin(), block.sd_epistemic.end());
   }

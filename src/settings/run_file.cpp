@@ -135,6 +135,15 @@ class RunFile {
     if (!node.is_array()) fail_type(node, key, "a text or an array of texts");
     for (const toml::node& entry : *node.as_array()) read(entry, key, rule, field.emplace_back());
   }
+  void read(const toml::node& node, const char* key, const SettingRule& rule, std::optional<FitChoice>& field) const {
+    std::string text;
+    read(node, key, rule, text);
+    try {
+      field = text == kAuto ? std::nullopt : std::optional(fit_choice(text));
+    } catch (const UsageError& error) {
+      fail(node, error.what());
+    }
+  }
   void read(const toml::node& node, const char* key, const SettingRule&, bool& field) const {
     if (!node.is_boolean()) fail_type(node, key, "true or false");
     field = *node.value<bool>();
