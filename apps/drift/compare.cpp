@@ -51,7 +51,7 @@ class Compare {
   Compare(const CompareOptions& options, drift::RunSettings settings) : options_(options), settings_(std::move(settings)) {}
 
   void run() {
-    const drift::Reading reading = drift::read_observations(settings_.data.files, drift::read_options(settings_));
+    const drift::Reading reading = drift::read_run(settings_);
     const drift::ComparePlan plan = drift::plan_compare(settings_, reading);
     if (!options_.one.empty()) return fit_one(plan, reading);
     say(reading_text(reading));

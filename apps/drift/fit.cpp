@@ -51,7 +51,7 @@ class Fit {
 
   void run() {
     if (!settings_.output.model.empty()) check_output(settings_.output.model);
-    const drift::Reading reading = drift::read_observations(settings_.data.files, drift::read_options(settings_));
+    const drift::Reading reading = drift::read_run(settings_);
     say(reading_text(reading));
     drift::FitPlan plan = drift::plan_fit(settings_, reading);
     for (const std::string& choice : plan.choices) say(choice);
@@ -153,6 +153,7 @@ class Fit {
       nlohmann::ordered_json json = {{"model", settings_.output.model},
                                      {"training_observations", plan.split.training.size()},
                                      {"held_out_observations", plan.split.held_out.size()},
+                                     {"test_observations", plan.test.size()},
                                      {"members", plan.members},
                                      {"steps", result.steps},
                                      {"domain", nlohmann::ordered_json::parse(drift::to_json(plan.domain))},
@@ -179,8 +180,12 @@ class Fit {
     say(noise_text(plan, result, unit));
     if (info.spread_scale != 1.0) say(fmt::format("Calibration: the field's spread is multiplied by {:.3g}.", info.spread_scale));
     if (result.held_out) {
-      say(fmt::format("\n{}{}:\n{}", plan.out_of_fold ? "Out-of-fold forecasts" : "Held-out observations",
-                      result.scores_calibrated   ? " (also used to calibrate: optimistic)"
+      say(fmt::format("\n{}{}:\n{}",
+                      !plan.test.empty()  ? "Test set"
+                      : plan.out_of_fold ? "Out-of-fold forecasts"
+                                         : "Held-out observations",
+                      !plan.test.empty()         ? ""
+                      : result.scores_calibrated   ? " (also used to calibrate: optimistic)"
                       : result.calibrated_on > 0 ? fmt::format(" (besides {} that calibrated)",
                                                                drift::grouped(static_cast<double>(result.calibrated_on)))
                                                  : "",

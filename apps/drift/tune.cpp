@@ -52,7 +52,7 @@ void run(const TuneOptions& options, const RunOptions& flags) {
   check_output(settings.tune.study);
   if (!options.write_run.empty()) check_output(options.write_run);
   const bool talk = !options.quiet && !options.json;
-  const drift::Reading reading = drift::read_observations(settings.data.files, drift::read_options(settings));
+  const drift::Reading reading = drift::read_run(settings);
   if (talk) fmt::print("{}\n", reading_text(reading));
   const drift::FitPlan plan = drift::plan_fit(settings, reading);
   const drift::TuneResult result = search_with_progress(plan, reading, settings.tune.study, talk);

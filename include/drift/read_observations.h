@@ -25,6 +25,7 @@ struct ReadOptions {
   // Conditions on any variable or column, all of which must hold: "flag in 64,256", "flag not in 1", "surface == ocean", "swh <
   // 3" (and <=, >, >=, !=), "flags has 3" (these bits). They never hold where the variable is missing.
   std::vector<std::string> where = {};
+  std::vector<std::string> without = {};          // conditions none of which may hold: they do not where the variable is missing
   std::optional<Range> valid = {};                // of values, in their unit
   std::optional<std::array<double, 4>> box = {};  // lon0, lat0, lon1, lat1 in degrees (x, y on a plane); lon0 > lon1: over 180
   std::optional<Range> time = {};                 // days since 1950-01-01; numbers of the file's own where its times are such
@@ -65,6 +66,7 @@ struct ReadReport {
 
 struct Reading {
   Observations observations;
+  std::vector<std::size_t> test = {};  // rows that judge and are never trained on, ascending; none: what to hold out is chosen
   ReadReport report;
 };
 
@@ -85,6 +87,13 @@ struct Reading {
 // of the observations twice; nothing left; units that differ; times of a trajectory that run backwards), UsageError for options
 // that do not fit the files. A message gives file and variable or line.
 Reading read_observations(const std::vector<std::string>& patterns, const ReadOptions& options = {});
+
+// Both together, with the rows of `test` as the test set: platforms of one name are one, tracks are numbered on. Throws Error where
+// they do not go together: other units, or a column that one of them lacks.
+Reading with_test(Reading training, const Reading& test);
+
+// The rows whose platform is among these become the test set. Throws UsageError, naming the platforms there are, where none or all are.
+Reading with_test_platforms(Reading reading, const std::vector<std::string>& platforms, bool all_but_these = false);
 
 // Product presets, and one line on each.
 struct Preset {

@@ -121,6 +121,9 @@ struct SplitSettings {
   std::vector<std::string> platforms;  // held out, where the method is platform
   std::optional<double> block;         // side of a block: km, or the unit of x and y; none: about as large as the gaps
   std::optional<double> block_days;    // length of a block, 0 for all times; none: about as long as the gaps, or 0 with a side
+  // A given test set: it scores, and is never trained on nor calibrated with. At most one of the two.
+  std::vector<std::string> test;  // files, read like those of [data]
+  std::string test_where;         // condition on rows of the files of [data]: "pass in 8,16", "platform == Sentinel-3B"
 };
 
 // What a model is made of.
@@ -261,5 +264,9 @@ RunSettings run_settings_from_toml(const std::string& text, const std::string& n
 
 // The reader's options for these settings. Throws UsageError on a time that is neither ISO nor a number.
 ReadOptions read_options(const RunSettings& settings);
+
+// The observations of these settings, with their test set if one is given. Throws as read_observations does, and UsageError for two
+// test sets.
+Reading read_run(const RunSettings& settings);
 
 }  // namespace drift

@@ -53,6 +53,7 @@ std::optional<ComparedFit> kept_fit(const ComparePlan& plan, const std::string& 
 }
 
 std::string split_words(const FitPlan& plan) {
+  if (!plan.test.empty()) return "the given test set";
   switch (plan.split_options.method) {
     case SplitMethod::track:
       return "whole tracks";
@@ -97,6 +98,7 @@ std::string title_of(const std::string& method) {
 RunSettings with_absolute_paths(RunSettings settings) {
   const auto anchor = [](std::string& path) { path = std::filesystem::absolute(path).lexically_normal().string(); };
   for (std::string& pattern : settings.data.files) anchor(pattern);
+  for (std::string& pattern : settings.split.test) anchor(pattern);
   anchor(settings.compare.folder);
   std::string &truth = settings.compare.truth, &grid = settings.compare.grid;
   if (truth.find_first_of("./") != std::string::npos) anchor(truth);
@@ -171,7 +173,7 @@ Comparison compare(const ComparePlan& plan, const Reading& reading, const Compar
                     .variable = plan.info.value.name,
                     .unit = plan.info.value.unit,
                     .training = plan.fit.split.training.size(),
-                    .held_out = plan.fit.split.held_out.size(),
+                    .held_out = plan.fit.test.empty() ? plan.fit.split.held_out.size() : plan.fit.test.size(),
                     .split = split_words(plan.fit),
                     .calibrate = plan.fit.settings.uncertainty.calibrate,
                     .has_truth = plan.truth.has_value(),

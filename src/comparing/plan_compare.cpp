@@ -52,6 +52,7 @@ std::string data_fingerprint(const ComparePlan& plan, const Observations& observ
   add_observations(print, observations);
   print.add(std::span<const std::size_t>(plan.fit.split.training));
   print.add(std::span<const std::size_t>(plan.fit.split.held_out));
+  print.add(std::span<const std::size_t>(plan.fit.test));
   return print.text();
 }
 
@@ -95,7 +96,7 @@ ComparePlan plan_compare(const RunSettings& run, const Reading& reading, const M
   ComparePlan plan;
   plan.make = make;
   plan.fit = plan_fit(settings, reading, Judging::held_out);
-  if (plan.fit.split.held_out.empty()) {
+  if (plan.fit.split.held_out.empty() && plan.fit.test.empty()) {
     throw UsageError("compare needs observations that no method has seen; hold some out (--held-out 0.1, --split auto)");
   }
   if (settings.uncertainty.noise == NoiseSource::sigma && reading.observations.sigma.empty()) {

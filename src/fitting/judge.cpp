@@ -195,7 +195,7 @@ double estimate_noise(const Forecast& forecast, double spread_scale) {
 Scores score(const FieldModel& model, const Forecast& forecast) { return score_with(model.domain, model.info, forecast); }
 
 Judgement judge(const FitPlan& plan, const Observations& observations, const std::vector<std::size_t>& judged,
-                const Forecaster& forecaster, FieldInfo& info, NoiseKnown known) {
+                const Forecaster& forecaster, FieldInfo& info, NoiseKnown known, const Forecaster& on_test) {
   UncertaintySettings steps = plan.settings.uncertainty;
   const bool held_out = !judged.empty();
   if (known == NoiseKnown::by_process && !steps.noise_sd && steps.noise == NoiseSource::estimate) steps.noise_sd = info.noise_sd;
@@ -203,11 +203,18 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const std
   if (!held_out) steps.calibrate = CalibrationMethod::none;  // residuals of what was trained on say nothing of the spread
   const bool sigmas =
       steps.noise == NoiseSource::sigma || (own_noise && steps.calibrate == CalibrationMethod::none && !steps.noise_sd);
-  const Split parts = held_out ? halves(plan, observations, judged) : Split{some_training_rows(plan.split), {}};
+  const bool tested = !plan.test.empty();
+  const Split parts = !held_out ? Split{some_training_rows(plan.split), {}}
+                      : tested  ? Split{judged, plan.test}
+                                : halves(plan, observations, judged);
   Forecast calibration = forecaster(parts.training);
   calibrate_spread(plan, steps, sigmas, observations, parts.training, info, calibration);
   if (steps.calibrate == CalibrationMethod::conformal && !calibration.sd_epistemic.empty())
     calibrate_intervals(plan, observations, parts.training, info, calibration);
+  if (tested) {
+    const Forecast test = (on_test ? on_test : forecaster)(plan.test);
+    return {.calibrated_on = held_out ? judged.size() : 0, .held_out = score_with(plan.domain, info, test)};
+  }
   if (!held_out) return {};
   const bool both = parts.training == parts.held_out;
   return {.calibrated_on = both ? 0 : parts.training.size(),
@@ -218,15 +225,22 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const std
 void judge(Engine& engine, const FitPlan& plan, const Reading& reading, FitResult& result, const OutOfFold* out) {
   const bool sigmas = plan.settings.uncertainty.noise == NoiseSource::sigma;
   FieldModel& model = result.model;
-  const NoiseKnown known = model.process ? NoiseKnown::by_process : NoiseKnown::no;
+  NoiseKnown known = model.process ? NoiseKnown::by_process : model.method_noise ? NoiseKnown::by_forecast : NoiseKnown::no;
+  if (const auto settled = model.method ? model.method->settled_noise() : std::nullopt) {
+    known = NoiseKnown::by_process;
+    model.info.noise_sd = sd_from_engine(plan.domain, *settled);
+  }
   if (model.process) model.info.noise_sd = sd_from_engine(plan.domain, std::sqrt(model.process->observation_variance()));
+  const auto by_model = [&](std::span<const std::size_t> rows) {
+    return forecast(engine, model, reading.observations, rows, sigmas);
+  };
   const auto forecaster = [&](std::span<const std::size_t> rows) {
-    if (!plan.out_of_fold) return forecast(engine, model, reading.observations, rows, sigmas);
+    if (!plan.out_of_fold) return by_model(rows);
     return forecast_of(*out, model.process_weight, plan.domain, reading.observations, rows, model.info.noise_sd,
                        model.info.spread_scale, sigmas);
   };
   const std::vector<std::size_t>& judged = plan.out_of_fold ? out->rows : plan.split.held_out;
-  const Judgement judgement = judge(plan, reading.observations, judged, forecaster, model.info, known);
+  const Judgement judgement = judge(plan, reading.observations, judged, forecaster, model.info, known, by_model);
   if (!judgement.held_out) return;
   result.calibrated_on = judgement.calibrated_on;
   result.scores_calibrated = judgement.scores_calibrated;

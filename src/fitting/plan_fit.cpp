@@ -64,6 +64,7 @@ class Planner {
  public:
   Planner(const RunSettings& settings, const Reading& reading) : observations_(reading.observations), report_(reading.report) {
     plan_.settings = settings;
+    plan_.test = reading.test;
   }
 
   // From a plan that stands, for other settings.
@@ -216,14 +217,20 @@ class Planner {
                             .on_plane = report_.on_plane};
     const std::string reason = choose_groups(options);
     plan_.split_options = options;
-    plan_.split = split_observations(observations_, options);
+    std::vector<std::size_t> rows;
+    for (std::size_t row = 0; row < observations_.size(); ++row) {
+      if (!std::binary_search(plan_.test.begin(), plan_.test.end(), row)) rows.push_back(row);
+    }
+    plan_.split = split_observations(observations_, options, std::span<const std::size_t>(rows));
+    if (!plan_.test.empty())
+      note("Test set: {} observations, which score and are not trained on.", grouped(static_cast<double>(plan_.test.size())));
     if (plan_.split.training.size() < kFewest) {
       throw Error(
           fmt::format("only {} observations are left to train on; hold out fewer (--held-out)", plan_.split.training.size()));
     }
     if (plan_.out_of_fold) return;  // the folds say it
     if (options.method == SplitMethod::none) {
-      note("Split: nothing is held out, so there will be no scores.");
+      note("Split: nothing is held out{}.", plan_.test.empty() ? ", so there will be no scores" : "; noise and spread stay uncalibrated");
     } else {
       note("Split: {} observations held out {}, {} train.{}{}", grouped(static_cast<double>(plan_.split.held_out.size())),
            split_words(options), grouped(static_cast<double>(plan_.split.training.size())), reason.empty() ? "" : " ", reason);
@@ -464,6 +471,7 @@ class Planner {
     add_settings(print, plan_.settings, on_fit);
     add_observations(print, observations_);
     print.add(std::span<const std::size_t>(plan_.split.training));
+    print.add(std::span<const std::size_t>(plan_.test));
     return print.text();
   }
 

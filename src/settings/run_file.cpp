@@ -201,6 +201,7 @@ RunSettings read_run_file(const std::filesystem::path& path) {
   RunSettings settings = run_settings_from_toml(text, path.string());
   const std::filesystem::path folder = path.parent_path();
   for (std::string& pattern : settings.data.files) anchor(pattern, folder);
+  for (std::string& pattern : settings.split.test) anchor(pattern, folder);
   anchor(settings.output.model, folder);
   anchor(settings.compare.folder, folder);
   if (settings.compare.grid.ends_with(".nc") && !settings.compare.grid.starts_with("file:"))
