@@ -52,8 +52,7 @@ class Compare {
   Compare(const CompareOptions& options, drift::RunSettings settings) : options_(options), settings_(std::move(settings)) {}
 
   void run() {
-    const drift::Reading reading =
-        drift::read_observations(settings_.data.files, drift::read_options(settings_), VerbControl(false, false).quiet_job());
+    const drift::Reading reading = drift::read_run(settings_, VerbControl(false, false).quiet_job());
     const drift::ComparePlan plan = drift::plan_compare(settings_, reading);
     if (!options_.one.empty()) return fit_one(plan, reading);
     say(reading_text(reading));
@@ -61,7 +60,6 @@ class Compare {
     if (options_.plan_only) return;
     run_file_ = drift::save_compare_run(plan);
     const drift::Comparison comparison = compare_all(plan, reading);
-    drift::write_comparison(plan, comparison);
     report(plan, comparison);
   }
 

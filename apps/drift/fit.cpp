@@ -52,8 +52,7 @@ class Fit {
   void run() {
     if (!settings_.output.model.empty()) check_output(settings_.output.model);
     if (settings_.tune.method == drift::TuneMethod::bayes && !settings_.tune.study.empty()) check_output(settings_.tune.study);
-    const drift::Reading reading =
-        drift::read_observations(settings_.data.files, drift::read_options(settings_), verb_.quiet_job());
+    const drift::Reading reading = drift::read_run(settings_, verb_.quiet_job());
     say(reading_text(reading));
     if (options_.plan_only) {
       show(drift::plan_fit(settings_, reading, drift::Judging::automatic, verb_.quiet_job()));
@@ -89,10 +88,15 @@ class Fit {
       return "Noise of an observation: too small to separate from the field's uncertainty.";
     }
     return fmt::format("Noise of an observation: sd {:.3g}{} ({}).", info.noise_sd, unit,
-                       given                  ? "given"
-                       : result.model.process ? "the process's estimate"
-                       : result.held_out      ? "estimated from held-out residuals"
-                                              : "estimated from training residuals; likely too low");
+                       given                       ? "given"
+                       : result.model.method_noise ? "the method's estimate"
+                       : result.model.process      ? "the process's estimate"
+                       : result.held_out           ? "estimated from held-out residuals"
+                                                   : "estimated from training residuals; likely too low");
+  }
+
+  static std::string method_text(const drift::FitPlan& plan) {
+    return drift::text_of(plan.method == drift::FitMethod::other ? *plan.settings.fit.method : drift::FitChoice(plan.method));
   }
 
   static nlohmann::ordered_json parts_json(const drift::FitResult& result) {
@@ -108,12 +112,13 @@ class Fit {
       nlohmann::ordered_json json = {{"model", settings_.output.model},
                                      {"training_observations", plan.split.training.size()},
                                      {"held_out_observations", plan.split.held_out.size()},
+                                     {"test_observations", plan.test.size()},
                                      {"members", plan.members},
                                      {"steps", result.steps},
                                      {"domain", nlohmann::ordered_json::parse(drift::to_json(plan.domain))},
                                      {"spec", nlohmann::ordered_json::parse(drift::to_json(plan.spec))},
                                      {"recipe", nlohmann::ordered_json::parse(drift::to_json(plan.recipe))},
-                                     {"method", std::string(drift::word_of(plan.method))},
+                                     {"method", method_text(plan)},
                                      {"out_of_fold", plan.out_of_fold},
                                      {"parts", parts_json(result)},
                                      {"noise_sd", result.model.info.noise_sd},
@@ -134,8 +139,12 @@ class Fit {
     say(noise_text(plan, result, unit));
     if (info.spread_scale != 1.0) say(fmt::format("Calibration: the field's spread is multiplied by {:.3g}.", info.spread_scale));
     if (result.held_out) {
-      say(fmt::format("\n{}{}:\n{}", plan.out_of_fold ? "Out-of-fold forecasts" : "Held-out observations",
-                      result.scores_calibrated   ? " (also used to calibrate: optimistic)"
+      say(fmt::format("\n{}{}:\n{}",
+                      !plan.test.empty() ? "Test set"
+                      : plan.out_of_fold ? "Out-of-fold forecasts"
+                                         : "Held-out observations",
+                      !plan.test.empty()         ? ""
+                      : result.scores_calibrated ? " (also used to calibrate: optimistic)"
                       : result.calibrated_on > 0 ? fmt::format(" (besides {} that calibrated)",
                                                                drift::grouped(static_cast<double>(result.calibrated_on)))
                                                  : "",

@@ -3,8 +3,8 @@
 #include <stop_token>
 #include <thread>
 
-// While it lives, the first ctrl-C (or a polite end by kill, or the terminal's end) asks for a stop; the second ends the program
-// as usual.
+// While it lives, the first ctrl-C (or SIGTERM, or the end of the terminal) asks for a stop; another one, a second or more later,
+// ends the program as usual.
 class Interrupt {
  public:
   Interrupt();

@@ -54,7 +54,7 @@ void run(const TuneOptions& options, const RunOptions& flags) {
   const bool talk = !options.quiet && !options.json;
   const VerbControl verb(talk, false);
   const drift::Control control = verb.quiet_job();
-  const drift::Reading reading = drift::read_observations(settings.data.files, drift::read_options(settings), control);
+  const drift::Reading reading = drift::read_run(settings, control);
   verb.say(reading_text(reading));
   const drift::FitPlan plan = drift::plan_fit(settings, reading, drift::Judging::automatic, control);
   const drift::TuneResult result =

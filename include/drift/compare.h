@@ -123,7 +123,8 @@ struct Comparison {
 };
 
 // Every method with every seed, the first seed of all methods first. A fit that failed is reported in its row and tried again by
-// the next run; one that worked is kept as a file in the plan's folder and not repeated.
+// the next run; one that worked is kept as a file in the plan's folder and not repeated. The folder's table is written anew after
+// each fit.
 Comparison compare(const ComparePlan& plan, const Dataset& data, const CompareControl& control = {});
 
 // Rows from fits. Best, second and third of each score are marked where two or more methods have it; equal means share a rank.

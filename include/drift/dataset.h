@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "drift/export.h"
 #include "drift/observations.h"
@@ -27,7 +28,8 @@ struct Dataset {
   bool calendar_time = false;              // times are days since 1950-01-01 UTC, not plain numbers
   std::string tracks_from = {};            // "variable 'pass'", "gaps of 60 s and turns"; empty: no tracks
   std::size_t tracks = 0;
-  std::string provenance = {};  // one line on the origin, for the history of models and maps
+  std::vector<std::size_t> test = {};  // rows that judge and are never trained on, ascending; none: what to hold out is chosen
+  std::string provenance = {};         // one line on the origin, for the history of models and maps
 };
 
 struct ArrayOptions {
@@ -44,5 +46,13 @@ struct ArrayOptions {
 // value is NaN are left out; longitudes are brought to [-180, 180), tracks renumbered from 0. Throws UsageError naming the column
 // and the first row that is wrong, Error if nothing is left.
 Dataset make_dataset(Observations observations, VariableInfo value = {}, const ArrayOptions& options = {});
+
+// Both together, with the rows of `test` as the test set: platforms of one name are one, tracks are numbered on. Throws Error
+// where they do not go together: other units, or a column that one of them lacks.
+Dataset with_test(Dataset training, const Dataset& test);
+
+// The rows whose platform is among these become the test set. Throws UsageError, naming the platforms there are, where none or
+// all are.
+Dataset with_test_platforms(Dataset data, const std::vector<std::string>& platforms, bool all_but_these = false);
 
 }  // namespace drift

@@ -41,6 +41,7 @@
 #include "drift/score.h"
 #include "drift/simulate.h"
 #include "drift/split.h"
+#include "drift/state.h"
 #include "drift/summary.h"
 #include "drift/synthetic_field.h"
 #include "drift/track_file.h"

@@ -62,13 +62,17 @@ class NearData {
 std::vector<char> near_data(const Domain& domain, const DataCells& cells, std::span<const double> lon_deg,
                             std::span<const double> lat_deg, double distance);
 
-class Process;  // src/process/process.h
+class Process;       // src/process/process.h
+class Interpolator;  // drift/interpolator.h
 
-// A trained model: networks, a process, or both, with all that turns their numbers into a field.
+// A trained model: networks, a process, or both, or another method, with all that turns their numbers into a field.
 struct FieldModel {
-  Ensemble ensemble = {};                       // no members: the process alone
+  Ensemble ensemble = {};                       // no members: the process or the other method alone
   std::shared_ptr<const Process> process = {};  // none: the networks alone
   double process_weight = 0.0;                  // of the process in the mean; the networks have the rest
+  std::shared_ptr<const Interpolator> method = {};  // another method, alone; none: drift's own parts
+  std::string method_text = {};                     // as make_interpolator takes it
+  bool method_noise = false;                        // an observation's noise is the method's own at each point, not info's
   Domain domain = {};
   FieldInfo info = {};
   DataCells cells = {};
@@ -77,7 +81,7 @@ struct FieldModel {
   std::vector<std::uint64_t> training_sample = {};   // tells which observations trained (src/fields/training_sample.h)
   std::string scores = {};                           // of the held-out observations, as JSON; empty: none were held out
 
-  bool has_spread() const { return process || ensemble.members.size() > 1 || !last_layers.empty(); }
+  bool has_spread() const { return process || method || ensemble.members.size() > 1 || !last_layers.empty(); }
 };
 
 // A model file (drift/ensemble.h) whose metadata hold domain, info, cells, settings and scores. Loading throws Error, beginning

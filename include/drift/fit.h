@@ -26,7 +26,8 @@ struct FitPlan {
   RunSettings settings;
   Domain domain;  // fitted to the training observations
   SplitOptions split_options;
-  Split split;
+  Split split;                    // of all observations but those of the test set
+  std::vector<std::size_t> test;  // the given test set: it alone scores, and held-out or out-of-fold observations calibrate
   FitMethod method = FitMethod::blend;
   Folds folds = {};          // of the training observations: networks leave one out each; none: all see all
   bool out_of_fold = false;  // scores and calibration come from forecasts out of fold, and nothing is held out for good
@@ -59,7 +60,7 @@ struct PartWorth {
 
 struct FitResult {
   FieldModel model;
-  std::optional<Scores> held_out;  // of sd_total against held-out observations, those that calibrated aside
+  std::optional<Scores> held_out;  // of sd_total against held-out observations, those that calibrated aside, or the test set
   std::size_t calibrated_on = 0;   // held-out observations that settled noise and spread, and nothing else
   bool scores_calibrated = false;  // too few to halve: the observations scored also calibrated, and scores are optimistic
   std::optional<PartWorth> worth;  // out of fold; none without a process

@@ -22,10 +22,16 @@ namespace DRIFT_PUBLIC drift {
 // the engine's: coordinates scaled by a domain, values standardised.
 
 struct InterpolatorData {
-  TrainingSet training;                  // one output; coordinates are the spatial ones, then time where the field has it
-  Space space = Space::plane;            // sphere: the first three coordinates are a unit vector
-  int space_coordinates = 2;             // 3 on the sphere
-  std::span<const float> noise_sd = {};  // [N] of each observation's error; empty: unknown
+  TrainingSet training;        // one output; coordinates are the spatial ones, then time where the field has it
+  Space space = Space::plane;  // sphere: the first three coordinates are a unit vector
+  int space_coordinates = 2;   // 3 on the sphere
+  // What is known of each observation besides; what the data lack is empty.
+  std::span<const float> noise_sd = {};         // [N] of its error
+  std::span<const std::int32_t> track = {};     // [N]
+  std::span<const std::uint8_t> platform = {};  // [N]
+  std::span<const std::uint8_t> fold = {};      // [N] below fold_count: whole tracks or blocks, to judge settings by
+  int fold_count = 0;
+  std::optional<double> given_noise_sd = {};  // of every observation's error, where the user gave it: comes before noise_sd
 
   bool has_time() const { return training.coordinates.cols > static_cast<std::size_t>(space_coordinates); }
 };
@@ -47,7 +53,15 @@ struct PointForecast {
   std::span<double> sd_total = {};      // [n] of a new observation: field and noise together
 };
 
-// One method, with its settings. fit() once, then predict() at will. Memory is foreseen: fit() throws Error before it begins
+// What predicts: other threads, or another engine, than those of the fit.
+struct Workers {
+  int threads = 0;           // 0: those of the fit; of a method that was loaded, one per core
+  Engine* engine = nullptr;  // of methods with networks; none: that of the fit, or the CPU's
+};
+
+class State;  // drift/state.h
+
+// One method, with its settings. fit() once, or restore(), then predict() at will. Memory is foreseen: fit() throws Error before it begins
 // where the machine has too little, with both figures and the setting to change.
 class Interpolator {
  public:
@@ -56,8 +70,17 @@ class Interpolator {
   // True when done, false when stopped: predict() may then not be called.
   virtual bool fit(const InterpolatorData& data, const InterpolatorControl& control) = 0;
 
-  // points [n, coordinates]. Any number, in constant extra memory, on as many threads as the fit.
-  virtual void predict(MatrixView<const float> points, const PointForecast& out) const = 0;
+  // points [n, coordinates]. Any number, in constant extra memory.
+  virtual void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const = 0;
+  void predict(MatrixView<const float> points, const PointForecast& out) const { predict(points, out, Workers()); }
+
+  // All that predict() needs, and back: a method of the same text and domain that restores a state predicts the same bits. The
+  // default is that of methods that cannot be saved: UsageError. restore() throws Error for a state that is not such a method's.
+  virtual void save(State& state) const;
+  virtual void restore(const State& state, const Domain& domain);
+
+  // In the engine's units, [space, time] or [space], where the method has them: what is smooth over them.
+  virtual std::vector<double> lengthscales() const { return {}; }
 
   // Whether sd_total holds the method's own estimate of the noise. Else it equals sd_epistemic, and the noise is still to be
   // estimated from observations held out.
@@ -87,5 +110,8 @@ const std::vector<MethodInfo>& method_infos();
 // A method by name, with settings where they differ from the defaults: "nngp", "svgp:inducing=1000,epochs=5". Lengths are in the
 // domain's units. Throws UsageError naming the nearest method or option, or the range.
 std::unique_ptr<Interpolator> make_interpolator(const std::string& text, const Domain& domain);
+
+// A fitted method, from its text and the state that it saved. Throws Error for a state that does not fit.
+std::unique_ptr<Interpolator> load_interpolator(const std::string& text, const State& state, const Domain& domain);
 
 }  // namespace drift

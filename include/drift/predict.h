@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,20 @@ struct FieldPrediction {
 FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span<const double> lon_deg,
                               std::span<const double> lat_deg, std::span<const double> time_days, const PredictWants& wants = {},
                               const Control& control = {});
+
+// The same for points that come in parts: the networks are prepared once, on a GPU copied to it. Engine and model must outlive
+// it.
+class FieldPredictor {
+ public:
+  FieldPredictor(Engine& engine, const FieldModel& model);
+  FieldPrediction operator()(std::span<const double> lon_deg, std::span<const double> lat_deg, std::span<const double> time_days,
+                             const PredictWants& wants = {}, const Control& control = {}) const;
+
+ private:
+  Engine& engine_;
+  const FieldModel& model_;
+  std::unique_ptr<Predictor> networks_;  // null: the model has none
+};
 
 // The same as layers, named and described as those of a map, with all that is derived: the 90 % interval, gradients, currents.
 struct PointLayers {

@@ -26,6 +26,7 @@ struct ReadOptions {
   // Conditions on any variable or column, all of which must hold: "flag in 64,256", "flag not in 1", "surface == ocean", "swh <
   // 3" (and <=, >, >=, !=), "flags has 3" (these bits). They never hold where the variable is missing.
   std::vector<std::string> where = {};
+  std::vector<std::string> without = {};          // conditions none of which may hold: they do not where the variable is missing
   std::optional<Range> valid = {};                // of values, in their unit
   std::optional<std::array<double, 4>> box = {};  // lon0, lat0, lon1, lat1 in degrees (x, y on a plane); lon0 > lon1: over 180
   std::optional<Range> time = {};                 // days since 1950-01-01; numbers of the file's own where its times are such

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "drift/backend.h"
@@ -121,6 +122,9 @@ struct SplitSettings {
   std::vector<std::string> platforms;  // held out, where the method is platform
   std::optional<double> block;         // side of a block: km, or the unit of x and y; none: about as large as the gaps
   std::optional<double> block_days;    // length of a block, 0 for all times; none: about as long as the gaps, or 0 with a side
+  // A given test set: it scores, and is never trained on nor calibrated with. At most one of the two.
+  std::vector<std::string> test;  // files, read like those of [data]
+  std::string test_where;         // condition on rows of the files of [data]: "pass in 8,16", "platform == Sentinel-3B"
 };
 
 // What a model is made of.
@@ -128,14 +132,30 @@ enum class FitMethod {
   blend,    // networks and a process, weighted by their errors out of fold
   network,  // the ensemble alone
   process,  // kriging in a moving frame alone
+  other,    // another method of method_infos() (drift/interpolator.h): it has a name, and no word of its own
 };
 constexpr auto enum_words(FitMethod) {
   return std::to_array<EnumWord<FitMethod>>(
       {{"blend", FitMethod::blend}, {"network", FitMethod::network}, {"process", FitMethod::process}});
 }
 
+// A model of drift's own parts, or of another method with its options.
+struct FitChoice {
+  FitMethod parts = FitMethod::blend;
+  std::string name = {};                                          // where parts is other: "nngp"
+  std::vector<std::pair<std::string, std::string>> options = {};  // its own, in the order given: {"neighbours", "64"}
+
+  FitChoice() = default;
+  FitChoice(FitMethod own) : parts(own) {}  // NOLINT(google-explicit-constructor): a word is a choice
+  bool operator==(const FitChoice&) const = default;
+};
+// From "blend", "network", "process", or a method with its options, as "nngp:neighbours=64". Throws UsageError naming the nearest
+// method or option, or the range of a value.
+FitChoice fit_choice(const std::string& text);
+std::string text_of(const FitChoice& choice);  // that fit_choice reads back
+
 struct FitSettings {
-  std::optional<FitMethod> method;  // none: blend, but network for the paper's recipe, one network, or another spread than theirs
+  std::optional<FitChoice> method;  // none: blend, but network for the paper's recipe, one network, or another spread than theirs
   std::size_t folds = 5;            // of whole tracks or blocks; each network leaves one out
 };
 
@@ -244,5 +264,9 @@ RunSettings run_settings_from_toml(const std::string& text, const std::string& n
 
 // The reader's options for these settings. Throws UsageError on a time that is neither ISO nor a number.
 ReadOptions read_options(const RunSettings& settings);
+
+// The observations of these settings, with their test set if one is given. Throws as read_observations does, and UsageError for
+// two test sets.
+Reading read_run(const RunSettings& settings, const Control& control = {});
 
 }  // namespace drift

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "baselines/gp_state.h"
 #include "core/threads.h"
+#include "drift/error.h"
 
 namespace drift {
 namespace {
@@ -53,7 +55,8 @@ bool VariationalInterpolator::fit(const InterpolatorData& data, const Interpolat
   return true;
 }
 
-void VariationalInterpolator::predict(MatrixView<const float> points, const PointForecast& out) const {
+// The predictor has threads of its own, as many as the fit had; a change of their number would not change its numbers.
+void VariationalInterpolator::predict(MatrixView<const float> points, const PointForecast& out, const Workers&) const {
   constexpr std::size_t kBlock = 2048;
   predict_in_blocks(settings_.method, points, dimensions_, kBlock, 1, noise_variance_, out,
                     [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd&) {
@@ -62,6 +65,77 @@ void VariationalInterpolator::predict(MatrixView<const float> points, const Poin
                       predictor_->predict(x, {mean.data(), n}, {variance.data(), n});
                       mean.array() += fitted_.mean;
                     });
+}
+
+void VariationalInterpolator::save(State& state) const {
+  state.put("mean", fitted_.mean);
+  state.put("log_scale", fitted_.parameters.log_scale);
+  state.put("noise_variance", noise_variance_);
+  state.put("seed", static_cast<double>(settings_.seed));
+  state.put("steps", static_cast<double>(outcome_.steps));
+  state.put("bound", outcome_.bound_per_observation);
+  state.put("jitter", outcome_.jitter);
+  for (std::size_t l = 0; l < fitted_.parameters.layers.size(); ++l) {
+    const gp::LayerParameters<float>& layer = fitted_.parameters.layers[l];
+    const gp::LayerSpec& spec = fitted_.spec.layers[l];
+    const auto name = [l](const char* what) { return fmt::format("layer.{}.{}", l, what); };
+    put_matrix(state, name("inducing"), layer.inducing);
+    put_matrix(state, name("mean"), layer.mean);
+    put_matrix(state, name("kernel"), layer.kernel);
+    if (spec.skip.size() > 0) put_matrix(state, name("skip"), spec.skip);
+    for (std::size_t p = 0; p < layer.root.size(); ++p) {
+      const gp::RowMatrix<float>& root = layer.root[p];
+      state.put(fmt::format("layer.{}.root.{}", l, p), {layer.points(), layer.points()},
+                std::vector<float>(root.data(), root.data() + root.size()));
+    }
+  }
+}
+
+void VariationalInterpolator::restore(const State& state, const Domain& domain) {
+  constexpr double kMost = 1e300, kMostLog = 300.0;
+  settings_.seed = state.count("seed", 0, std::size_t{1} << 53U);
+  settings_.threads = available_threads();
+  outcome_ = {.finished = true,
+              .steps = state.count("steps", 0, std::size_t{1} << 53U),
+              .bound_per_observation = state.number("bound", -kMost, kMost),
+              .jitter = state.number("jitter", 0.0, kMost)};
+  noise_variance_ = state.number("noise_variance", 0.0, kMost);
+  fitted_ = {};
+  fitted_.mean = state.number("mean", -kMost, kMost);
+  fitted_.parameters.log_scale = state.number("log_scale", -kMostLog, kMostLog);
+  fitted_.spec.likelihood = settings_.likelihood;
+  fitted_.spec.draws = settings_.draws;
+  dimensions_ = state.shape("layer.0.inducing", 2)[1];
+  const Covariance covariance{family_, covariance_.nu};
+  std::size_t inputs = dimensions_;
+  for (int l = 0; l < settings_.layers; ++l) {
+    const auto name = [l](const char* what) { return fmt::format("layer.{}.{}", l, what); };
+    const bool last = l + 1 == settings_.layers;
+    gp::LayerSpec spec;
+    spec.where = fmt::format("inducing points of {}", settings_.method);
+    spec.kernel = l == 0 ? gp::space_time_kernel(space_of(domain), space_coordinates(domain), has_time(domain, dimensions_),
+                                                 covariance, covariance_.joint)
+                         : gp::planar_kernel(static_cast<int>(inputs), covariance);
+    spec.outputs = last ? 1 : settings_.width > 0 ? settings_.width : static_cast<int>(inputs);
+    const auto outputs = static_cast<std::size_t>(spec.outputs);
+    if (!last) spec.skip = matrix_of(state, name("skip"), inputs, outputs);
+    gp::LayerParameters<float> layer;
+    layer.inducing = matrix_of(state, name("inducing"), inputs);
+    const std::size_t points = layer.points();
+    if (points == 0) throw Error("the method's state has no inducing points");
+    layer.mean = matrix_of(state, name("mean"), points, outputs);
+    layer.kernel = matrix_of(state, name("kernel"), static_cast<std::size_t>(spec.kernel.lengthscales) + 1, 1);
+    if (layer.kernel.cwiseAbs().maxCoeff() > kMostLog) throw Error(fmt::format("\"{}\" is out of range", name("kernel")));
+    for (std::size_t p = 0; p < outputs; ++p) {
+      const std::span<const float> root = state.tensor<float>(fmt::format("layer.{}.root.{}", l, p), {points, points});
+      layer.root.emplace_back(Eigen::Map<const gp::RowMatrix<float>>(root.data(), static_cast<Eigen::Index>(points),
+                                                                     static_cast<Eigen::Index>(points)));
+    }
+    fitted_.spec.layers.push_back(std::move(spec));
+    fitted_.parameters.layers.push_back(std::move(layer));
+    inputs = outputs;
+  }
+  predictor_ = std::make_unique<gp::DeepPredictor<float>>(fitted_.spec, fitted_.parameters, settings_.seed, settings_.threads);
 }
 
 std::vector<std::pair<std::string, std::string>> VariationalInterpolator::findings(const Domain& domain) const {

@@ -21,7 +21,11 @@ class VariationalInterpolator : public Interpolator {
   VariationalInterpolator(gp::SvgpSettings settings, CovarianceSettings covariance, Family family);
 
   bool fit(const InterpolatorData& data, const InterpolatorControl& control) override;
-  void predict(MatrixView<const float> points, const PointForecast& out) const override;
+  using Interpolator::predict;
+  void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override;
+  void save(State& state) const override;
+  void restore(const State& state, const Domain& domain) override;
+  std::vector<double> lengthscales() const override { return lengthscales_of(fitted_.parameters.layers.front().kernel); }
   bool knows_noise() const override { return true; }
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override;
 

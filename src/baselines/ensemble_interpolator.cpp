@@ -10,6 +10,7 @@
 #include "core/threads.h"
 #include "drift/error.h"
 #include "drift/grouped.h"
+#include "drift/state.h"
 #include "engine/training_memory.h"
 #include "network/plan.h"
 
@@ -47,6 +48,11 @@ EnsembleInterpolator::EnsembleInterpolator(EnsembleSettings settings) : settings
   }
 }
 
+EnsembleInterpolator::EnsembleInterpolator(std::string method, const Recipe& recipe) {
+  settings_.method = std::move(method);
+  settings_.recipe = recipe;
+}
+
 bool EnsembleInterpolator::fit(const InterpolatorData& data, const InterpolatorControl& control) {
   const std::size_t n = data.training.values.rows;
   const int threads = threads_of(control);
@@ -68,11 +74,63 @@ bool EnsembleInterpolator::fit(const InterpolatorData& data, const InterpolatorC
   return true;
 }
 
-void EnsembleInterpolator::predict(MatrixView<const float> points, const PointForecast& out) const {
+// Of every member its numbers as they are, [members, numbers]: the spec tells what they mean.
+void EnsembleInterpolator::save(State& state) const {
+  const std::size_t members = ensemble_.members.size();
+  std::vector<float> fixed, parameters;
+  std::vector<std::int64_t> indices;
+  for (const Member& member : ensemble_.members) {
+    fixed.insert(fixed.end(), member.fixed.begin(), member.fixed.end());
+    parameters.insert(parameters.end(), member.parameters.begin(), member.parameters.end());
+    indices.push_back(member.index);
+  }
+  const Plan plan = make_plan(ensemble_.spec);
+  state.put("spec", to_json(ensemble_.spec));
+  state.put("epochs", recipe_.epochs);
+  state.put("batch", static_cast<double>(recipe_.batch));
+  state.put("loss", last_loss_);
+  state.put("members", {members}, std::move(indices));
+  state.put("fixed", {members, plan.fixed_size}, std::move(fixed));
+  state.put("parameters", {members, plan.parameter_size}, std::move(parameters));
+}
+
+void EnsembleInterpolator::restore(const State& state, const Domain& domain) {
+  try {
+    settings_.spec = network_spec_from_json(state.text("spec"));
+    check(settings_.spec);
+  } catch (const UsageError& error) {
+    throw Error(fmt::format("the method's network cannot be: {}", error.what()));
+  }
+  const NetworkSpec& spec = settings_.spec;
+  const int coordinates = spec.coordinates(), space = space_coordinates(domain);
+  if (!spec.dense || spec.space != space_of(domain) || spec.outputs != 1 || (coordinates != space && coordinates != space + 1))
+    throw Error(fmt::format("the method's network takes {} coordinates but its domain has {}", coordinates, space));
+  const Plan plan = make_plan(spec);
+  const std::span<const std::int64_t> indices = state.tensor<std::int64_t>("members", {State::kAny});
+  if (indices.empty()) throw Error("the method's state has no networks");
+  const std::span<const float> fixed = state.tensor<float>("fixed", {indices.size(), plan.fixed_size});
+  const std::span<const float> parameters = state.tensor<float>("parameters", {indices.size(), plan.parameter_size});
+  ensemble_ = {spec, 0, {}};
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const std::span<const float> own = fixed.subspan(i * plan.fixed_size, plan.fixed_size);
+    const std::span<const float> weights = parameters.subspan(i * plan.parameter_size, plan.parameter_size);
+    ensemble_.members.push_back({.index = static_cast<std::uint32_t>(indices[i]),
+                                 .fixed = {own.begin(), own.end()},
+                                 .parameters = {weights.begin(), weights.end()}});
+  }
+  recipe_ = settings_.recipe;
+  recipe_.epochs = state.number("epochs", 0.0, 1e9);
+  recipe_.batch = state.count("batch", 1, 1'000'000'000);
+  last_loss_ = state.number("loss", -1e300, 1e300);
+  engine_ = make_cpu_engine();
+}
+
+void EnsembleInterpolator::predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const {
   if (engine_ == nullptr) throw UsageError(fmt::format("method {}: fit it before predicting", settings_.method));
+  Engine& engine = workers.engine != nullptr ? *workers.engine : *engine_;
   const std::size_t most = std::min(kPointsAtATime, points.rows);
   std::vector<float> mean(most), variance(most);
-  const std::unique_ptr<Predictor> predictor = engine_->prepare(ensemble_);
+  const std::unique_ptr<Predictor> predictor = engine.prepare(ensemble_);
   for_blocks(points.rows, [&](std::size_t first, std::size_t rows) {
     predictor->predict(points.middle_rows(first, rows),
                        {.mean = {mean.data(), rows, 1}, .variance = {variance.data(), rows, 1}, .members = {}});

@@ -24,9 +24,13 @@ struct EnsembleSettings {
 class EnsembleInterpolator : public Interpolator {
  public:
   explicit EnsembleInterpolator(EnsembleSettings settings);
+  EnsembleInterpolator(std::string method, const Recipe& recipe);  // to be restored: its networks are those of a state
 
   bool fit(const InterpolatorData& data, const InterpolatorControl& control) override;
-  void predict(MatrixView<const float> points, const PointForecast& out) const override;
+  using Interpolator::predict;
+  void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override;
+  void save(State& state) const override;
+  void restore(const State& state, const Domain& domain) override;
   bool knows_noise() const override { return false; }
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override;
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "baselines/gp_adapter.h"
+#include "baselines/gp_state.h"
 #include "baselines/methods.h"
 #include "core/threads.h"
 #include "gp/exact.h"
@@ -22,13 +23,8 @@ class ExactGpInterpolator : public Interpolator {
       : covariance_(covariance_settings(settings, domain, "joint")), subset_(settings.count("subset", 2000, 10, 20000)) {}
 
   bool fit(const InterpolatorData& data, const InterpolatorControl& control) override {
-    const std::size_t n = data.training.coordinates.rows;
     threads_ = control.threads > 0 ? control.threads : available_threads();
-    const auto all = static_cast<double>(n);
-    const auto part = static_cast<double>(std::min(n, subset_));
-    // The factor and a block of covariances for each thread; before it, two starts of the search with two matrices each.
-    const double bytes = 8.0 * std::max(all * all + all * static_cast<double>(kBlock) * threads_, 4.0 * part * part);
-    require_memory("exact", n, bytes, "use nngp, or train on fewer observations");
+    foresee_memory(data.training.coordinates.rows);
     gp::GpData observations = gp_data("exact", data, 3);
     const gp::KernelSpec spec = kernel_of(data, covariance_, false);
     if (control.progress) control.progress(0.0, "parameters");
@@ -48,14 +44,34 @@ class ExactGpInterpolator : public Interpolator {
     return !control.stop.stop_requested();
   }
 
-  void predict(MatrixView<const float> points, const PointForecast& out) const override {
+  using Interpolator::predict;
+  void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override {
     const bool spread = !out.sd_epistemic.empty() || !out.sd_total.empty();
-    predict_in_blocks("exact", points, dimensions_, kBlock, threads_, noise_variance_, out,
+    const int threads = workers.threads > 0 ? workers.threads : threads_;
+    predict_in_blocks("exact", points, dimensions_, kBlock, threads, noise_variance_, out,
                       [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd&) {
                         gp_->predict(x, mean, spread ? &variance : nullptr);
                       });
   }
 
+  void save(State& state) const override {
+    put_observations(state, gp_->data());
+    put_parameters(state, gp_->parameters());
+  }
+
+  // The factor is made anew: a file of n^2 numbers would take longer to read.
+  void restore(const State& state, const Domain& domain) override {
+    gp::GpData observations = observations_of(state, domain);
+    dimensions_ = static_cast<std::size_t>(observations.points.rows());
+    threads_ = available_threads();
+    foresee_memory(static_cast<std::size_t>(observations.size()));
+    const gp::KernelSpec spec = kernel_of(domain, has_time(domain, dimensions_), covariance_, false);
+    const gp::GpParameters parameters = parameters_of(state, spec);
+    noise_variance_ = new_observation_variance(parameters, observations);
+    gp_.emplace(spec, parameters, std::move(observations), "method exact");
+  }
+
+  std::vector<double> lengthscales() const override { return lengthscales_of(gp_->parameters().kernel); }
   bool knows_noise() const override { return true; }
 
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override {
@@ -65,6 +81,13 @@ class ExactGpInterpolator : public Interpolator {
   }
 
  private:
+  // The factor and a block of covariances for each thread; before it, two starts of the search with two matrices each.
+  void foresee_memory(std::size_t n) const {
+    const auto all = static_cast<double>(n), part = static_cast<double>(std::min(n, subset_));
+    const double bytes = 8.0 * std::max(all * all + all * static_cast<double>(kBlock) * threads_, 4.0 * part * part);
+    require_memory("exact", n, bytes, "use nngp, or train on fewer observations");
+  }
+
   CovarianceSettings covariance_;
   std::size_t subset_;
   std::size_t dimensions_ = 0;

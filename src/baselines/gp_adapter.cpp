@@ -15,8 +15,8 @@
 
 namespace drift {
 
-std::vector<MethodOption> covariance_options(const std::string& covariance_fallback) {
-  return {{"nu", "Matérn's smoothness: 0.5, 1.5 or 2.5", "1.5"},
+std::vector<MethodOption> covariance_options(const std::string& covariance_fallback, const std::string& nu_fallback) {
+  return {{"nu", "Matérn's smoothness: 0.5, 1.5 or 2.5", nu_fallback},
           {"covariance", "of space and time: joint (one distance) or product", covariance_fallback},
           {"lengthscale", "of space, in the domain's unit; given, it is not fitted", "data"},
           {"time_lengthscale", "days; given, it is not fitted", "data"}};
@@ -26,6 +26,7 @@ CovarianceSettings covariance_settings(const MethodSettings& settings, const Dom
                                        const std::string& covariance_fallback) {
   CovarianceSettings out;
   out.nu = std::stod(settings.word("nu", "1.5", {"0.5", "1.5", "2.5"}));
+  out.nu_given = settings.has("nu");
   out.joint = settings.word("covariance", covariance_fallback, {"joint", "product"}) == "joint";
   out.lengthscales.resize(2);
   if (const auto given = settings.number("lengthscale", 1e-9, 1e9)) out.lengthscales[0] = lengthscale_to_engine(domain, *given);
@@ -38,6 +39,17 @@ CovarianceSettings covariance_settings(const MethodSettings& settings, const Dom
 gp::KernelSpec kernel_of(const InterpolatorData& data, const CovarianceSettings& settings, bool chord) {
   const Space space = chord ? Space::plane : data.space;
   return gp::space_time_kernel(space, data.space_coordinates, data.has_time(), {Family::matern, settings.nu}, settings.joint);
+}
+
+gp::KernelSpec kernel_of(const Domain& domain, bool has_time, const CovarianceSettings& settings, bool chord) {
+  return gp::space_time_kernel(chord ? Space::plane : space_of(domain), space_coordinates(domain), has_time,
+                               {Family::matern, settings.nu}, settings.joint);
+}
+
+std::vector<double> lengthscales_of(const gp::KernelParameters& kernel) {
+  std::vector<double> out;
+  for (Eigen::Index i = 0; i + 1 < kernel.size() && i < 2; ++i) out.push_back(std::exp(kernel[i]));
+  return out;
 }
 
 gp::GpData gp_data(const std::string& method, const InterpolatorData& data, std::size_t least) {
@@ -54,18 +66,21 @@ gp::GpData gp_data(const std::string& method, const InterpolatorData& data, std:
   const auto n = static_cast<Eigen::Index>(rows.size());
   out.points.resize(static_cast<Eigen::Index>(x.cols), n);
   out.values.resize(n);
-  out.known_variance.resize(data.noise_sd.empty() ? 0 : n);
+  const bool known = data.given_noise_sd || !data.noise_sd.empty();
+  out.known_variance.resize(known ? n : 0);
   for (Eigen::Index i = 0; i < n; ++i) {
     const std::size_t row = rows[static_cast<std::size_t>(i)];
     for (std::size_t d = 0; d < x.cols; ++d) out.points(static_cast<Eigen::Index>(d), i) = x(row, d);
     out.values[i] = data.training.values(row, 0);
-    double error = 0.0;
-    if (!data.noise_sd.empty()) error = data.noise_sd[row];
+    const double error = data.given_noise_sd    ? *data.given_noise_sd
+                         : data.noise_sd.empty() ? 0.0
+                                                 : static_cast<double>(data.noise_sd[row]);
     if (!out.points.col(i).allFinite() || !std::isfinite(out.values[i]) || !std::isfinite(error) || error < 0.0) {
       throw Error(fmt::format("method {}: row {} of the observations holds a number that is not finite, or a negative error",
                               method, row));
     }
-    if (!data.noise_sd.empty()) out.known_variance[i] = error * error;
+    if (known) out.known_variance[i] = error * error;
+    if (!data.fold.empty()) out.fold.push_back(data.fold[row]);
   }
   return out;
 }

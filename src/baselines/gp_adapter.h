@@ -18,16 +18,18 @@ namespace drift {
 // Options that every one of them has, and their settings in the engine's units.
 struct CovarianceSettings {
   double nu = 1.5;
+  bool nu_given = false;                            // else a method may choose it from the data
   bool joint = true;                                // space and time under one distance; else a product
   std::vector<std::optional<double>> lengthscales;  // [space, time]; none: fitted
 };
-std::vector<MethodOption> covariance_options(const std::string& covariance_fallback);
+std::vector<MethodOption> covariance_options(const std::string& covariance_fallback, const std::string& nu_fallback = "1.5");
 CovarianceSettings covariance_settings(const MethodSettings& settings, const Domain& domain,
                                        const std::string& covariance_fallback);
 
 // On the sphere `chord` takes Matérn of the chord |s - s'| (a covariance of three dimensions, so one on the sphere within them;
 // the chord is shorter than the arc by 0.1% at 1,000 km), which can be joint with time; else the sphere's own covariance.
 gp::KernelSpec kernel_of(const InterpolatorData& data, const CovarianceSettings& settings, bool chord);
+gp::KernelSpec kernel_of(const Domain& domain, bool has_time, const CovarianceSettings& settings, bool chord);
 
 // Throws Error naming method and row for numbers that are not finite, and where there are fewer than `least` observations. Rows
 // of weight zero are left out; other weights are for losses and are not used: `noise_sd` says how good an observation is.
@@ -44,6 +46,9 @@ using BlockForecast = std::function<void(const Eigen::MatrixXd& points, Eigen::V
                                          Eigen::VectorXd& noise_variance)>;
 void predict_in_blocks(const std::string& method, MatrixView<const float> points, std::size_t dimensions, std::size_t block,
                        int threads, double noise_variance, const PointForecast& out, const BlockForecast& f);
+
+// Of the kernel's parameters, where there are such: [space, time] or [space].
+std::vector<double> lengthscales_of(const gp::KernelParameters& kernel);
 
 // Of a new observation: what is fitted, and the mean of what is known of the others.
 double new_observation_variance(const gp::GpParameters& parameters, const gp::GpData& data);

@@ -10,70 +10,190 @@
 #include <optional>
 
 #include "baselines/gp_adapter.h"
+#include "baselines/gp_state.h"
 #include "baselines/methods.h"
 #include "core/threads.h"
+#include "drift/error.h"
 #include "drift/grouped.h"
 #include "gp/experts.h"
+#include "gp/nearest_choice.h"
 
 namespace drift {
 namespace {
 
 constexpr std::size_t kBlock = 2048;  // points predicted together: each expert's share of them is one product
+constexpr double kSpacing = 200.0;    // the paper's
+constexpr double kMostPlaces = 1000;  // of experts where no spacing is given
+constexpr std::size_t kChoiceNeighbours = 40;
 
 double chord(double angle) { return 2.0 * std::sin(0.5 * std::min(angle, std::numbers::pi)); }
 
 class LocalExpertsInterpolator : public Interpolator {
  public:
   LocalExpertsInterpolator(const MethodSettings& settings, const Domain& domain)
-      : domain_(domain), covariance_(covariance_settings(settings, domain, "joint")) {
-    const bool sphere = domain.kind == DomainKind::sphere;
-    const auto length = [&](double km) {
-      const double engine = lengthscale_to_engine(domain, km);
-      return sphere ? chord(engine) : engine;
-    };
-    const double spacing = settings.number("spacing", 200.0, 1e-6, 1e9);
-    settings_.spacing = lengthscale_to_engine(domain, spacing);
-    settings_.radius = length(settings.number("radius", 1.5 * spacing, 1e-6, 1e9));
-    settings_.reach = length(settings.number("reach", 1.2 * spacing, 1e-6, 1e9));
-    settings_.smoothing = length(settings.number("smoothing", spacing, 0.0, 1e9));
-    settings_.inducing = settings.count("inducing", 0, 0, 10000);
-    settings_.max_observations = settings.count("max_observations", settings_.inducing > 0 ? 4000 : 500, 10, 100000);
+      : domain_(domain), covariance_(covariance_settings(settings, domain, "joint")), given_(settings) {
+    settings_.inducing = settings.count("inducing", 500, 0, 10000);
+    settings_.max_observations = settings.count("max_observations", settings_.inducing > 0 ? 10000 : 500, 10, 100000);
+    settings_.fit_observations = settings_.inducing > 0 ? 500 : settings_.max_observations;
     settings_.lengthscales = covariance_.lengthscales;
+    set_lengths(settings.number("spacing", kSpacing, 1e-6, 1e9));  // so that what cannot be is refused at once
   }
 
   bool fit(const InterpolatorData& data, const InterpolatorControl& control) override {
     settings_.threads = control.threads > 0 ? control.threads : available_threads();
     settings_.seed = control.seed;
     settings_.stop = control.stop;
-    if (control.progress) settings_.progress = [&](double share) { control.progress(share, "experts"); };
     settings_.describe = [this](const Eigen::VectorXd& place) { return describe(place); };
-    const gp::GpData observations = gp_data("experts", data, 20);
-    foresee_memory(observations, gp::expert_place_count(observations, data.space, settings_.spacing));
-    const Eigen::MatrixXd places = gp::expert_places(observations, data.space, data.space_coordinates, settings_.spacing);
-    mixture_.emplace(kernel_of(data, covariance_, true), observations, places, settings_, "method experts");
+    observations_ = gp_data("experts", data, 20);
+    spacing_ = chosen_spacing(data.space);
+    set_lengths(spacing_);
+    foresee_memory(observations_, gp::expert_place_count(observations_, data.space, settings_.spacing));
+    if (!covariance_.nu_given) choose_smoothness(data, control);
+    if (control.stop.stop_requested()) return false;
+    if (control.progress) settings_.progress = [&](double share) { control.progress(0.2 + 0.8 * share, "experts"); };
+    const Eigen::MatrixXd places = gp::expert_places(observations_, data.space, data.space_coordinates, settings_.spacing);
+    mixture_.emplace(kernel_of(data, covariance_, true), observations_, places, settings_, "method experts");
     settings_.progress = {};
-    dimensions_ = data.training.coordinates.cols;
     return !mixture_->stopped();
   }
 
-  void predict(MatrixView<const float> points, const PointForecast& out) const override {
+  using Interpolator::predict;
+  void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override {
     const bool spread = !out.sd_epistemic.empty() || !out.sd_total.empty();
-    predict_in_blocks("experts", points, dimensions_, kBlock, settings_.threads, 0.0, out,
+    const int threads = workers.threads > 0 ? workers.threads : settings_.threads;
+    predict_in_blocks("experts", points, static_cast<std::size_t>(observations_.points.rows()), kBlock, threads, 0.0, out,
                       [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd& noise) {
                         mixture_->predict(x, mean, spread ? &variance : nullptr, noise);
                       });
   }
 
+  // Observations, and of each expert its place, rows and parameters: "places" [experts, space], "fitted" and "smoothed"
+  // [experts, parameters and mean], "rows" of all of them one after the other, and "row_counts" [experts].
+  void save(State& state) const override {
+    put_observations(state, observations_);
+    state.put("nu", covariance_.nu);
+    state.put("spacing", spacing_);
+    const std::size_t experts = mixture_->experts();
+    std::vector<double> places, fitted, smoothed;
+    std::vector<std::int64_t> rows, counts;
+    const auto add = [](const gp::GpParameters& parameters, std::vector<double>& to) {
+      const Eigen::VectorXd packed = parameters.packed();
+      to.insert(to.end(), packed.begin(), packed.end());
+      to.push_back(parameters.mean);
+    };
+    for (std::size_t i = 0; i < experts; ++i) {
+      const gp::ExpertRecord& record = mixture_->record(i);
+      places.insert(places.end(), record.place.begin(), record.place.end());
+      add(record.fitted, fitted);
+      add(record.smoothed, smoothed);
+      rows.insert(rows.end(), record.rows.begin(), record.rows.end());
+      counts.push_back(static_cast<std::int64_t>(record.rows.size()));
+    }
+    const std::size_t width = fitted.size() / experts, space = places.size() / experts, all = rows.size();
+    state.put("places", {experts, space}, std::move(places));
+    state.put("fitted", {experts, width}, std::move(fitted));
+    state.put("smoothed", {experts, width}, std::move(smoothed));
+    state.put("rows", {all}, std::move(rows));
+    state.put("row_counts", {experts}, std::move(counts));
+  }
+
+  void restore(const State& state, const Domain& domain) override {
+    observations_ = observations_of(state, domain);
+    const auto dimensions = static_cast<std::size_t>(observations_.points.rows());
+    covariance_.nu = smoothness_of(state);
+    spacing_ = state.number("spacing", 1e-6, 1e9);
+    set_lengths(spacing_);
+    settings_.threads = available_threads();
+    settings_.describe = [this](const Eigen::VectorXd& place) { return describe(place); };
+    const gp::KernelSpec spec = kernel_of(domain, has_time(domain, dimensions), covariance_, true);
+    const std::vector<gp::ExpertRecord> records = records_of(state, spec);
+    foresee_memory(observations_, static_cast<double>(records.size()));
+    mixture_.emplace(spec, observations_, records, settings_, "method experts");
+  }
+
+  std::vector<double> lengthscales() const override { return lengthscales_of(mixture_->typical().kernel); }
   bool knows_noise() const override { return true; }
 
   // Those of the parameters are geometric means over experts.
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override {
     auto out = parameter_findings(mixture_->typical(), domain);
+    out.emplace_back("nu", fmt::format("{:g}", covariance_.nu));
+    out.emplace_back("spacing", fmt::format("{:.4g} {}", spacing_, domain.unit));
     out.emplace_back("experts", grouped(static_cast<double>(mixture_->experts())));
     return out;
   }
 
  private:
+  // In the engine's units; on the sphere chords of angles, but the spacing, which is an angle.
+  void set_lengths(double spacing) {
+    const auto length = [&](double given) {
+      const double engine = lengthscale_to_engine(domain_, given);
+      return domain_.kind == DomainKind::sphere ? chord(engine) : engine;
+    };
+    settings_.spacing = lengthscale_to_engine(domain_, spacing);
+    settings_.radius = length(given_.number("radius", 1.5 * spacing, 1e-6, 1e9));
+    settings_.reach = length(given_.number("reach", 1.2 * spacing, 1e-6, 1e9));
+    settings_.smoothing = length(given_.number("smoothing", spacing, 0.0, 1e9));
+  }
+
+  // In the domain's unit: that of the paper, but wider where there would be more places than can be waited for.
+  double chosen_spacing(Space space) const {
+    double spacing = given_.number("spacing", kSpacing, 1e-6, 1e9);
+    if (given_.has("spacing")) return spacing;
+    while (gp::expert_place_count(observations_, space, lengthscale_to_engine(domain_, spacing)) > kMostPlaces) spacing *= 1.1;
+    return spacing;
+  }
+
+  // By folds left out, as nngp has it (gp/nearest_choice.h): experts of each smoothness would take three times as long.
+  void choose_smoothness(const InterpolatorData& data, const InterpolatorControl& control) {
+    gp::NearestSettings nearest = {.neighbours = kChoiceNeighbours,
+                                   .subset = 2000,
+                                   .lengthscales = covariance_.lengthscales,
+                                   .seed = control.seed,
+                                   .threads = settings_.threads,
+                                   .stop = control.stop};
+    if (control.progress) nearest.progress = [&](double share) { control.progress(0.2 * share, "smoothness"); };
+    const auto spec_of = [&](double nu) {
+      CovarianceSettings own = covariance_;
+      own.nu = nu;
+      return kernel_of(data, own, true);
+    };
+    covariance_.nu = gp::choose_nearest(spec_of, observations_, nearest, {.neighbours = {kChoiceNeighbours}}, "method experts").nu;
+  }
+
+  std::vector<gp::ExpertRecord> records_of(const State& state, const gp::KernelSpec& spec) const {
+    const std::size_t experts = state.shape("places", 2)[0], width = static_cast<std::size_t>(spec.lengthscales) + 3;
+    const auto space = static_cast<std::size_t>(space_coordinates(domain_));
+    const std::span<const double> places = state.tensor<double>("places", {experts, space});
+    const std::span<const double> fitted = state.tensor<double>("fitted", {experts, width});
+    const std::span<const double> smoothed = state.tensor<double>("smoothed", {experts, width});
+    const std::span<const std::int64_t> rows = state.tensor<std::int64_t>("rows", {State::kAny});
+    const std::span<const std::int64_t> counts = state.tensor<std::int64_t>("row_counts", {experts});
+    const auto vector = [](std::span<const double> numbers) {
+      return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(numbers.data(), static_cast<Eigen::Index>(numbers.size())));
+    };
+    const auto parameters = [&](std::span<const double> numbers) {
+      for (const double number : numbers) {
+        if (std::abs(number) > 300.0) throw Error("an expert's parameters in the method's state are out of range");
+      }
+      return gp::GpParameters::unpacked(vector(numbers.first(width - 1)), numbers[width - 1]);
+    };
+    std::vector<gp::ExpertRecord> out;
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < experts; ++i) {
+      if (counts[i] < 1 || static_cast<std::uint64_t>(counts[i]) > rows.size() - first)
+        throw Error("the experts' rows in the method's state are not as many as their counts");
+      const auto count = static_cast<std::size_t>(counts[i]);
+      const std::span<const std::int64_t> own = rows.subspan(first, count);
+      out.push_back({.place = vector(places.subspan(i * space, space)),
+                     .rows = {own.begin(), own.end()},
+                     .fitted = parameters(fitted.subspan(i * width, width)),
+                     .smoothed = parameters(smoothed.subspan(i * width, width))});
+      first += count;
+    }
+    return out;
+  }
+
   std::string describe(const Eigen::VectorXd& place) const {
     double lon = 0.0;
     double lat = 0.0;
@@ -86,16 +206,19 @@ class LocalExpertsInterpolator : public Interpolator {
   void foresee_memory(const gp::GpData& data, double places) const {
     const auto n = std::min(static_cast<double>(settings_.max_observations), static_cast<double>(data.size()));
     const auto m = std::min(n, static_cast<double>(settings_.inducing));
-    const double expert = m > 0.0 ? 2.0 * m * m : n * n;         // its factors
-    const double at_work = m > 0.0 ? 5.0 * m * n : 3.0 * n * n;  // while it is fitted, a thread
+    const auto fitted = std::min(n, static_cast<double>(settings_.fit_observations));
+    const double expert = m > 0.0 ? std::max(2.0 * m * m, fitted * fitted) : n * n;                      // its factors
+    const double at_work = m > 0.0 ? std::max(5.0 * m * n, 3.0 * fitted * fitted) : 3.0 * n * n;  // a thread, while it fits
     require_memory("experts", static_cast<std::size_t>(data.size()), 8.0 * (places * expert + settings_.threads * at_work),
                    fmt::format("its {:.0f} places hold a factor each: give a larger spacing or fewer max_observations", places));
   }
 
   Domain domain_;
   CovarianceSettings covariance_;
+  MethodSettings given_;
   gp::ExpertSettings settings_;
-  std::size_t dimensions_ = 0;
+  gp::GpData observations_;
+  double spacing_ = kSpacing;  // in the domain's unit
   std::optional<gp::ExpertMixture> mixture_;
 };
 
@@ -106,13 +229,16 @@ Method local_experts_method() {
       .name = "experts",
       .title = "Local GP experts",
       .summary = "Gaussian processes of their own surroundings, blended by distance, as GPSat (Gregory et al. 2024)",
-      .options = {{"spacing", "of the experts, in the domain's unit", "200"},
+      .options = {{"spacing", "of the experts, in the domain's unit; not given, it is wider where there would be over 1,000", "200"},
                   {"radius", "within which an expert sees observations, in the domain's unit", "1.5 spacings"},
                   {"reach", "beyond which an expert does not predict, in the domain's unit", "1.2 spacings"},
-                  {"max_observations", "of an expert, drawn where there are more, 10 to 100000", "500; 4000 with inducing"},
-                  {"inducing", "points of an expert (Titsias 2009), 0 (exact) to 10000", "0"},
+                  {"max_observations", "of an expert, drawn where there are more, 10 to 100000", "10000; 500 if exact"},
+                  {"inducing",
+                   "points of an expert with more than 500 observations (Titsias 2009), 0 (all are exact) to 10000; parameters "
+                   "come from 500 of its observations",
+                   "500"},
                   {"smoothing", "of the experts' parameters, standard deviation in the domain's unit, 0: none", "a spacing"}}};
-  for (const MethodOption& option : covariance_options("joint")) info.options.push_back(option);
+  for (const MethodOption& option : covariance_options("joint", "data")) info.options.push_back(option);
   return {info, [](const MethodSettings& settings, const Domain& domain) {
             return std::make_unique<LocalExpertsInterpolator>(settings, domain);
           }};

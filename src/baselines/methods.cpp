@@ -29,6 +29,15 @@ const std::vector<MethodInfo>& method_infos() {
   return infos;
 }
 
+void Interpolator::save(State&) const { throw UsageError("this method cannot be saved"); }
+void Interpolator::restore(const State&, const Domain&) { throw UsageError("this method cannot be restored"); }
+
+std::unique_ptr<Interpolator> load_interpolator(const std::string& text, const State& state, const Domain& domain) {
+  std::unique_ptr<Interpolator> method = make_interpolator(text, domain);
+  method->restore(state, domain);
+  return method;
+}
+
 std::unique_ptr<Interpolator> make_interpolator(const std::string& text, const Domain& domain) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string name = text.substr(0, colon);

@@ -1,5 +1,6 @@
 // The nearest-neighbour Gaussian process: kriging as geostatisticians do it, from the observations near each point. On the sphere
-// it takes Matérn's covariance of the chord, which can be joint with time and needs no table.
+// it takes Matérn's covariance of the chord, which can be joint with time and needs no table. Smoothness, mean and number of
+// neighbours are chosen by folds left out, as a careful user would (gp/nearest_choice.h).
 
 #include <fmt/format.h>
 
@@ -7,26 +8,32 @@
 #include <optional>
 
 #include "baselines/gp_adapter.h"
+#include "baselines/gp_state.h"
 #include "baselines/methods.h"
 #include "core/threads.h"
 #include "drift/grouped.h"
-#include "gp/nearest.h"
+#include "gp/nearest_choice.h"
 
 namespace drift {
 namespace {
 
 constexpr std::size_t kBlock = 256;           // points predicted together
+constexpr std::size_t kNeighbours = 64;       // that parameters are fitted with
 constexpr double kBytesPerObservation = 400;  // points four times over, trees, orders and cells
 
 class NearestGpInterpolator : public Interpolator {
  public:
   NearestGpInterpolator(const MethodSettings& settings, const Domain& domain)
       : covariance_(covariance_settings(settings, domain, "joint")) {
-    settings_.neighbours = settings.count("neighbours", 32, 1, 1000);
+    settings_.neighbours = settings.count("neighbours", kNeighbours, 1, 1000);
     settings_.subset = settings.count("subset", 4000, 10, 1000000);
     settings_.merge = settings.number("merge", 0.1, 0.0, 1.0);
     settings_.thinning.share = settings.number("thinned", 0.75, 0.0, 1.0);
     settings_.lengthscales = covariance_.lengthscales;
+    settings_.mean = mean_of_word(settings.word("mean", "global", {"global", "local"}));
+    if (covariance_.nu_given) candidates_.nu = {covariance_.nu};
+    if (settings.has("mean")) candidates_.mean = {settings_.mean};
+    if (settings.has("neighbours")) candidates_.neighbours = {settings_.neighbours};
   }
 
   bool fit(const InterpolatorData& data, const InterpolatorControl& control) override {
@@ -38,38 +45,81 @@ class NearestGpInterpolator : public Interpolator {
     settings_.seed = control.seed;
     settings_.stop = control.stop;
     if (control.progress) settings_.progress = [&](double share) { control.progress(0.9 * share, "parameters"); };
-    const gp::GpData observations = gp::in_place_order(gp_data("nngp", data, 3));
-    const gp::KernelSpec spec = kernel_of(data, covariance_, true);
-    const gp::Found found = gp::fit_nearest(spec, observations, settings_, "method nngp");
+    observations_ = gp::in_place_order(gp_data("nngp", data, 3));
+    const auto spec_of = [&](double nu) {
+      CovarianceSettings own = covariance_;
+      own.nu = nu;
+      return kernel_of(data, own, true);
+    };
+    const gp::NearestChoice choice = gp::choose_nearest(spec_of, observations_, settings_, candidates_, "method nngp");
     settings_.progress = {};
     if (control.stop.stop_requested()) return false;
     if (control.progress) control.progress(0.9, "neighbours");
-    dimensions_ = data.training.coordinates.cols;
-    noise_variance_ = new_observation_variance(found.parameters, observations);
-    gp_.emplace(spec, found.parameters, observations, settings_);
+    covariance_.nu = choice.nu;
+    settings_.neighbours = choice.neighbours;
+    settings_.mean = choice.mean;
+    make(spec_of(choice.nu), choice.found.parameters);
     if (control.progress) control.progress(1.0, "done");
     return true;
   }
 
-  void predict(MatrixView<const float> points, const PointForecast& out) const override {
-    predict_in_blocks("nngp", points, dimensions_, kBlock, settings_.threads, noise_variance_, out,
+  using Interpolator::predict;
+  void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override {
+    const int threads = workers.threads > 0 ? workers.threads : settings_.threads;
+    predict_in_blocks("nngp", points, static_cast<std::size_t>(observations_.points.rows()), kBlock, threads, noise_variance_, out,
                       [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd&) {
                         gp_->predict(x, mean, variance);
                       });
   }
 
+  // What was chosen goes with the observations; what was given is in the method's text.
+  void save(State& state) const override {
+    put_observations(state, observations_);
+    put_parameters(state, gp_->parameters());
+    state.put("nu", covariance_.nu);
+    state.put("neighbours", static_cast<double>(settings_.neighbours));
+    state.put("local_mean", settings_.mean == gp::MeanKind::local ? 1.0 : 0.0);
+    state.put("seed", static_cast<double>(settings_.seed));
+  }
+
+  void restore(const State& state, const Domain& domain) override {
+    observations_ = observations_of(state, domain);
+    covariance_.nu = smoothness_of(state);
+    settings_.neighbours = state.count("neighbours", 1, 1000);
+    settings_.mean = state.count("local_mean", 0, 1) == 1 ? gp::MeanKind::local : gp::MeanKind::global;
+    settings_.seed = state.count("seed", 0, std::size_t{1} << 53U);
+    settings_.threads = available_threads();
+    const gp::KernelSpec spec =
+        kernel_of(domain, has_time(domain, static_cast<std::size_t>(observations_.points.rows())), covariance_, true);
+    make(spec, parameters_of(state, spec));
+  }
+
+  std::vector<double> lengthscales() const override { return lengthscales_of(gp_->parameters().kernel); }
   bool knows_noise() const override { return true; }
 
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override {
     auto out = parameter_findings(gp_->parameters(), domain);
+    out.emplace_back("nu", fmt::format("{:g}", covariance_.nu));
+    out.emplace_back("neighbours", fmt::format("{}, {} mean", settings_.neighbours,
+                                               settings_.mean == gp::MeanKind::local ? "local" : "global"));
     out.emplace_back("places", grouped(static_cast<double>(gp_->places())));
     return out;
   }
 
  private:
+  static gp::MeanKind mean_of_word(const std::string& word) {
+    return word == "local" ? gp::MeanKind::local : gp::MeanKind::global;
+  }
+
+  void make(const gp::KernelSpec& spec, const gp::GpParameters& parameters) {
+    noise_variance_ = new_observation_variance(parameters, observations_);
+    gp_.emplace(spec, parameters, observations_, settings_);
+  }
+
   CovarianceSettings covariance_;
   gp::NearestSettings settings_;
-  std::size_t dimensions_ = 0;
+  gp::NearestCandidates candidates_;
+  gp::GpData observations_;
   double noise_variance_ = 0.0;
   std::optional<gp::NearestGp> gp_;
 };
@@ -80,8 +130,9 @@ Method nearest_gp_method() {
   MethodInfo info{.name = "nngp",
                   .title = "Nearest-neighbour GP",
                   .summary = "kriging from the nearest observations (Vecchia 1988; Datta et al. 2016)",
-                  .options = {{"neighbours", "observations that each prediction takes, 1 to 1000", "32"}}};
-  for (const MethodOption& option : covariance_options("joint")) info.options.push_back(option);
+                  .options = {{"neighbours", "observations that each prediction takes, 1 to 1000", "64 or 128, data"},
+                              {"mean", "one of all observations (global), or of each neighbourhood (local)", "data"}}};
+  for (const MethodOption& option : covariance_options("joint", "data")) info.options.push_back(option);
   info.options.push_back({"subset", "conditionals in the likelihood that parameters are fitted by, 10 to 1000000", "4000"});
   info.options.push_back(
       {"merge", "side of a cell whose observations are taken together, in lengthscales, 0 (none) to 1", "0.1"});

@@ -32,6 +32,7 @@ struct RowSubset {
     }
     data.training = {{coordinates.data(), rows.size(), x.cols}, {values.data(), rows.size(), 1}, weights};
     data.noise_sd = {};
+    data.track = {}, data.platform = {}, data.fold = {};
   }
   ~RowSubset() = default;
   RowSubset(const RowSubset&) = delete;
@@ -102,7 +103,10 @@ EnsembleSettings NetworkInterpolator::ensemble_settings(const NetworkSpec& spec,
                        .recipe = settings_.recipe,
                        .members = settings_.members,
                        .least_steps = settings_.least_steps};
-  if (!data.noise_sd.empty()) out.recipe.noise_sd = std::sqrt(mean_square(data.noise_sd));
+  if (data.given_noise_sd)
+    out.recipe.noise_sd = *data.given_noise_sd;
+  else if (!data.noise_sd.empty())
+    out.recipe.noise_sd = std::sqrt(mean_square(data.noise_sd));
   return out;
 }
 
@@ -163,9 +167,20 @@ bool NetworkInterpolator::fit(const InterpolatorData& data, const InterpolatorCo
   return ensemble_->fit(data, rest);
 }
 
-void NetworkInterpolator::predict(MatrixView<const float> points, const PointForecast& out) const {
+void NetworkInterpolator::predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const {
   if (ensemble_ == nullptr) throw UsageError(fmt::format("method {}: fit it before predicting", settings_.method));
-  ensemble_->predict(points, out);
+  ensemble_->predict(points, out, workers);
+}
+
+void NetworkInterpolator::save(State& state) const {
+  if (ensemble_ == nullptr) throw UsageError(fmt::format("method {}: fit it before saving it", settings_.method));
+  ensemble_->save(state);
+}
+
+void NetworkInterpolator::restore(const State& state, const Domain& domain) {
+  ensemble_ = std::make_unique<EnsembleInterpolator>(settings_.method, settings_.recipe);
+  ensemble_->restore(state, domain);
+  spec_ = ensemble_->ensemble().spec;
 }
 
 std::vector<std::pair<std::string, std::string>> NetworkInterpolator::findings(const Domain& domain) const {

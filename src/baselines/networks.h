@@ -31,7 +31,10 @@ class NetworkInterpolator : public Interpolator {
   explicit NetworkInterpolator(NetworkSettings settings) : settings_(std::move(settings)) {}
 
   bool fit(const InterpolatorData& data, const InterpolatorControl& control) override;
-  void predict(MatrixView<const float> points, const PointForecast& out) const override;
+  using Interpolator::predict;
+  void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override;
+  void save(State& state) const override;
+  void restore(const State& state, const Domain& domain) override;
   bool knows_noise() const override { return false; }
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override;
 

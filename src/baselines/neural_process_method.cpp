@@ -17,6 +17,7 @@
 #include "core/threads.h"
 #include "drift/error.h"
 #include "drift/grouped.h"
+#include "drift/state.h"
 #include "engine/cpu/kernels.h"
 #include "network/draw.h"
 #include "train/batches.h"
@@ -109,14 +110,54 @@ class NeuralProcessInterpolator : public Interpolator {
     return true;
   }
 
-  void predict(MatrixView<const float> points, const PointForecast& out) const override {
+  using Interpolator::predict;
+  void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override {
     if (code_.empty()) throw UsageError("method cnp: fit it before predicting");
     if (points.cols != coordinates_) {
       throw UsageError(fmt::format("method cnp: points have {} coordinates, the observations had {}", points.cols, coordinates_));
     }
     const std::span<double> sd = out.sd_total.empty() ? out.sd_epistemic : out.sd_total;
-    decode_points(specs_, decoder_.parameters, code_, points, out.mean, sd, threads_);
+    decode_points(specs_, decoder_.parameters, code_, points, out.mean, sd, workers.threads > 0 ? workers.threads : threads_);
     if (!out.sd_total.empty() && !out.sd_epistemic.empty()) std::copy(sd.begin(), sd.end(), out.sd_epistemic.begin());
+  }
+
+  // Of the context its code alone is needed.
+  void save(State& state) const override {
+    if (code_.empty()) throw UsageError("method cnp: fit it before saving it");
+    state.put("coordinates", static_cast<double>(coordinates_));
+    state.put("context", static_cast<double>(context_));
+    state.put("epochs", recipe_.epochs);
+    state.put("batch", static_cast<double>(recipe_.batch));
+    state.put("nll", last_loss_);
+    state.put("code", {code_.size()}, code_);
+    state.put("encoder", {encoder_.parameters.size()}, encoder_.parameters);
+    state.put("decoder", {decoder_.parameters.size()}, decoder_.parameters);
+  }
+
+  void restore(const State& state, const Domain& domain) override {
+    coordinates_ = state.count("coordinates", 2, 4);
+    const auto space = static_cast<std::size_t>(space_coordinates(domain));
+    if (coordinates_ != space && coordinates_ != space + 1)
+      throw Error(fmt::format("the method's state has {} coordinates but its domain {}", coordinates_, space));
+    specs_ = process_specs(static_cast<int>(coordinates_), settings_.depth, settings_.width);
+    threads_ = available_threads();
+    const auto read = [&](const char* name, const NetworkSpec& spec) {
+      Trained part;
+      const Plan plan = make_plan(spec);
+      const std::span<const float> numbers = state.tensor<float>(name, {plan.parameter_size});
+      part.tensors = plan.parameter_tensors;
+      part.parameters.assign(numbers.begin(), numbers.end());
+      return part;
+    };
+    encoder_ = read("encoder", specs_.encoder);
+    decoder_ = read("decoder", specs_.decoder);
+    const std::span<const float> code = state.tensor<float>("code", {static_cast<std::size_t>(specs_.encoder.outputs)});
+    code_.assign(code.begin(), code.end());
+    context_ = state.count("context", 1, std::size_t{1} << 53U);
+    recipe_ = settings_.recipe;
+    recipe_.epochs = state.number("epochs", 0.0, 1e9);
+    recipe_.batch = state.count("batch", 1, 1'000'000'000);
+    last_loss_ = state.number("nll", -1e300, 1e300);
   }
 
   bool knows_noise() const override { return true; }

@@ -53,6 +53,7 @@ std::optional<ComparedFit> kept_fit(const ComparePlan& plan, const std::string& 
 }
 
 std::string split_words(const FitPlan& plan) {
+  if (!plan.test.empty()) return "the given test set";
   switch (plan.split_options.method) {
     case SplitMethod::track:
       return "whole tracks";
@@ -97,6 +98,7 @@ std::string title_of(const std::string& method) {
 RunSettings with_absolute_paths(RunSettings settings) {
   const auto anchor = [](std::string& path) { path = std::filesystem::absolute(path).lexically_normal().string(); };
   for (std::string& pattern : settings.data.files) anchor(pattern);
+  for (std::string& pattern : settings.split.test) anchor(pattern);
   anchor(settings.compare.folder);
   std::string &truth = settings.compare.truth, &grid = settings.compare.grid;
   if (truth.find_first_of("./") != std::string::npos) anchor(truth);
@@ -171,7 +173,7 @@ Comparison compare(const ComparePlan& plan, const Dataset& data, const CompareCo
                     .variable = plan.info.value.name,
                     .unit = plan.info.value.unit,
                     .training = plan.fit.split.training.size(),
-                    .held_out = plan.fit.split.held_out.size(),
+                    .held_out = plan.fit.test.empty() ? plan.fit.split.held_out.size() : plan.fit.test.size(),
                     .split = split_words(plan.fit),
                     .calibrate = plan.fit.settings.uncertainty.calibrate,
                     .has_truth = plan.truth.has_value(),
@@ -179,6 +181,14 @@ Comparison compare(const ComparePlan& plan, const Dataset& data, const CompareCo
                     .rows = {}};
   std::vector<ComparedFit> fits;
   std::set<std::string> failed;
+  // After every fit: whatever ends the program later, the table of what was done is there.
+  const auto write_so_far = [&] {
+    out.rows = summarise(plan.methods, plan.seeds.size(), fits);
+    if (plan.folder.empty()) return;
+    Comparison so_far = out;
+    so_far.finished = false;
+    write_comparison(plan, so_far);
+  };
   for (const std::uint64_t seed : plan.seeds) {
     for (const std::string& method : plan.methods) {
       std::optional<ComparedFit> fit = control.fresh ? std::nullopt : kept_fit(plan, method, seed);
@@ -196,9 +206,11 @@ Comparison compare(const ComparePlan& plan, const Dataset& data, const CompareCo
         write_whole(fit_stem(plan, method, seed).string() + ".json", to_json(*fit));
       if (control.done) control.done(*fit, kept);
       fits.push_back(std::move(*fit));
+      write_so_far();
     }
   }
   out.rows = summarise(plan.methods, plan.seeds.size(), fits);
+  if (!plan.folder.empty()) write_comparison(plan, out);
   return out;
 }
 

@@ -9,7 +9,7 @@
 #include "drift/compare.h"
 #include "drift/error.h"
 #include "fitting/judge.h"
-#include "fitting/training_rows.h"
+#include "fitting/method_data.h"
 
 namespace drift {
 namespace {
@@ -123,19 +123,6 @@ void add_truth_scores(const ComparePlan& plan, const MapPoints& points, const Sa
   measures["truth_coverage90"] = coverage(y, mean, sd, 0.9);
 }
 
-// Each observation's noise in the engine's unit, where the run says that it is known.
-std::vector<float> known_noise(const ComparePlan& plan, const Observations& observations) {
-  const UncertaintySettings& wanted = plan.fit.settings.uncertainty;
-  const auto to_engine = [&](double sd) { return static_cast<float>(sd / plan.fit.domain.value.sd); };
-  std::vector<float> noise;
-  if (wanted.noise == NoiseSource::sigma) {
-    for (const std::size_t row : plan.fit.split.training) noise.push_back(to_engine(observations.sigma[row]));
-  } else if (wanted.noise_sd) {
-    noise.assign(plan.fit.split.training.size(), to_engine(*wanted.noise_sd));
-  }
-  return noise;
-}
-
 class OneFit {
  public:
   OneFit(const ComparePlan& plan, const Dataset& data, std::string method, std::uint64_t seed, const CompareControl& control)
@@ -154,13 +141,7 @@ class OneFit {
 
  private:
   bool fit(Interpolator& method) {
-    const TrainingRows rows = training_rows(plan_.fit.domain, reading_.observations, plan_.fit.split.training,
-                                            plan_.info.has_time, plan_.fit.settings.threads);
-    const std::vector<float> noise = known_noise(plan_, reading_.observations);
-    const InterpolatorData data = {.training = rows.view(),
-                                   .space = space_of(plan_.fit.domain),
-                                   .space_coordinates = space_coordinates(plan_.fit.domain),
-                                   .noise_sd = noise};
+    const MethodData data = method_data(plan_.fit, reading_.observations);
     InterpolatorControl control = {.seed = result_.seed,
                                    .threads = plan_.fit.settings.threads,
                                    .backend = plan_.fit.settings.backend,
@@ -173,7 +154,7 @@ class OneFit {
     }
     forget_peak_memory();
     const Stopwatch watch;
-    if (!method.fit(data, control)) return false;
+    if (!method.fit(data.view(), control)) return false;
     result_.measures["fit_s"] = watch.wall_s();
     result_.measures["fit_core_s"] = watch.core_s();
     return true;

@@ -7,6 +7,7 @@
 #include "drift/compare.h"
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
+#include "drift/tune_run.h"
 
 namespace drift {
 
@@ -27,7 +28,12 @@ std::unique_ptr<Interpolator> make_compared_method(const std::string& text, cons
     names.push_back(method.name);
     if (method.name != name) continue;
     const std::string rest = colon < text.size() ? text.substr(colon + 1) : "";
-    if (name == "drift") return std::make_unique<DriftInterpolator>(MethodSettings(method, rest), plan, data);
+    if (name == "drift") {
+      // The study is not kept: a search that is taken up again would seem shorter than it was.
+      return std::make_unique<DriftInterpolator>(
+          MethodSettings(method, rest), plan,
+          [&data](const FitPlan& search, const Control& control) { return tune_run(search, data, {}, control); });
+    }
     return make_interpolator(text, plan.domain);
   }
   const std::vector<std::string_view> known(names.begin(), names.end());

@@ -25,15 +25,17 @@ struct Fake : Interpolator {
   bool noise = false;
   std::string failure;
   int* fits = nullptr;
+  std::function<void(const InterpolatorData&)> seen;
 
-  bool fit(const InterpolatorData&, const InterpolatorControl& control) override {
+  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override {
     if (fits != nullptr) ++*fits;
+    if (seen) seen(data);
     if (!failure.empty()) throw Error(failure);
     if (control.progress) control.progress(1.0, "done");
     mean += 0.01 * static_cast<double>(control.seed);
     return !control.stop.stop_requested();
   }
-  void predict(MatrixView<const float> points, const PointForecast& out) const override {
+  void predict(MatrixView<const float> points, const PointForecast& out, const Workers&) const override {
     for (std::size_t i = 0; i < points.rows; ++i) {
       out.mean[i] = mean, out.sd_epistemic[i] = sd_epistemic, out.sd_total[i] = sd_total;
     }
@@ -253,6 +255,41 @@ TEST(Compare, ScoresAgainstATruthOnTheGridAtTheTimeOfTheMaps) {
   const double count = 12.0 * 80.0;
   EXPECT_NEAR(comparison.rows[0].measures.at("truth_rmse").mean, std::sqrt(sum / count), 1e-6);
   EXPECT_THAT(comparison_text(comparison, false), HasSubstr("Against the truth"));
+}
+
+TEST(Compare, MethodsAreToldOfTracksPlatformsErrorsAndFolds) {
+  Dataset data = small_dataset();
+  for (std::size_t i = 0; i < data.observations.size(); ++i)
+    data.observations.sigma.push_back(0.1F + 0.001F * static_cast<float>(i % 7));
+  const ScratchFolder folder;
+  bool told = false;
+  ComparePlan plan;
+  const MethodMaker maker = [&](const std::string&, const FitPlan&, const Dataset&) {
+    auto fake = std::make_unique<Fake>();
+    fake->seen = [&](const InterpolatorData& told_data) {
+      told = true;
+      const std::vector<std::size_t>& rows = plan.fit.split.training;
+      ASSERT_EQ(told_data.track.size(), rows.size());
+      ASSERT_EQ(told_data.platform.size(), rows.size());
+      ASSERT_EQ(told_data.noise_sd.size(), rows.size());
+      ASSERT_EQ(told_data.fold.size(), rows.size());
+      EXPECT_EQ(told_data.fold_count, 4);
+      EXPECT_EQ(told_data.training.fold_count, 0) << "a rival's networks see all observations";
+      std::map<std::int32_t, std::uint8_t> fold_of;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        EXPECT_EQ(told_data.track[i], data.observations.track[rows[i]]);
+        EXPECT_EQ(told_data.platform[i], data.observations.platform[rows[i]]);
+        EXPECT_NEAR(sd_from_engine(plan.fit.domain, static_cast<double>(told_data.noise_sd[i])),
+                    static_cast<double>(data.observations.sigma[rows[i]]), 1e-6);
+        EXPECT_EQ(fold_of.emplace(told_data.track[i], told_data.fold[i]).first->second, told_data.fold[i]) << "a track in two folds";
+      }
+    };
+    return fake;
+  };
+  RunSettings settings = settings_with({"fake"}, folder, 1);
+  plan = plan_compare(settings, data, maker);
+  compare(plan, data);
+  EXPECT_TRUE(told);
 }
 
 TEST(DriftInterpolator, SearchesFirstWhenAsked) {

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "drift/error.h"
-#include "drift/tune_run.h"
 #include "fitting/blend.h"
 #include "fitting/networks.h"
 #include "fitting/replan.h"
@@ -20,6 +19,8 @@ constexpr std::size_t kBlock = 65536;  // points predicted at a time
 RunSettings own_settings(const MethodSettings& method, RunSettings settings) {
   if (method.has("members")) settings.model.members = method.count("members", 1, 1, 1000);
   if (const auto epochs = method.number("epochs", 1e-3, 1e6)) settings.train.epochs = *epochs;
+  if (settings.fit.method && settings.fit.method->parts == FitMethod::other)
+    settings.fit.method.reset();  // a rival, for drift fit
   if (method.has("parts")) settings.fit.method = method.word<FitMethod>("parts", FitMethod::blend);
   settings.uncertainty.method = method.word("uncertainty", settings.uncertainty.method);
   return settings;
@@ -38,8 +39,8 @@ MethodInfo drift_method_info() {
                       {"uncertainty", "ensemble, variational, dropout or last_layer", "the run's"}}};
 }
 
-DriftInterpolator::DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, const Dataset& data)
-    : plan_(replan(plan, own_settings(settings, plan.settings), plan.split.training.size())), reading_(&data) {
+DriftInterpolator::DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, Search search)
+    : plan_(replan(plan, own_settings(settings, plan.settings), plan.split.training.size())), search_(std::move(search)) {
   const bool searches = plan.settings.tune.method == TuneMethod::bayes;
   trials_ = settings.count("trials", searches ? plan.settings.tune.trials : 0, 0, 100000);
 }
@@ -48,8 +49,7 @@ bool DriftInterpolator::tune(const InterpolatorControl& control, double share) {
   FitPlan search = plan_;
   search.settings.tune.trials = trials_;
   const Control tuning = Control{.progress = control.progress, .stop = control.stop}.part(0.0, share);
-  // The study is not kept: a search that is taken up again would seem shorter than it was.
-  const TuneResult result = tune_run(search, *reading_, {}, tuning);
+  const TuneResult result = search_(search, tuning);
   if (!result.best) throw Error("drift: no trial of the search succeeded; leave trials out, or look with drift tune");
   plan_ = replan(plan_, result.settings, plan_.split.training.size());
   return true;
@@ -62,8 +62,11 @@ bool DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorCont
   const double tuning_share = tuning_work / (tuning_work + static_cast<double>(plan_.members));
   if (trials_ > 0 && !tune(control, tuning_share)) return false;
   engine_ = make_engine(control.backend, {.threads = control.threads, .precision = control.precision});
-  TrainingRows rows = training_rows(plan_.domain, reading_->observations, plan_.split.training, data.has_time(), control.threads);
-  rows.folds = plan_.folds;
+  // Fewer members than folds share them out among themselves.
+  InterpolatorData own = data;
+  own.fold = plan_.folds.of, own.fold_count = plan_.folds.count;
+  TrainingSet rows = data.training;
+  rows.folds = own.fold, rows.fold_count = own.fold_count;
   ensemble_ = {plan_.spec, plan_.settings.seed, {}};
   if (plan_.method != FitMethod::process) {
     ensemble_ = draw_networks(plan_);
@@ -75,13 +78,13 @@ bool DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorCont
       if (control.progress)
         control.progress(tuning_share + (1.0 - tuning_share) * done, fmt::format("loss {:.4f}", progress.loss));
     };
-    if (!train(*engine_, ensemble_, state, rows.view(), plan_.recipe, options)) return false;
-    last_layers_ = add_uncertainty(*engine_, plan_, rows.view(), ensemble_);
+    if (!train(*engine_, ensemble_, state, rows, plan_.recipe, options)) return false;
+    last_layers_ = add_uncertainty(*engine_, plan_, rows, ensemble_);
   }
   if (plan_.method == FitMethod::network) return true;
-  process_ = fit_process_part(plan_, reading_->observations, rows, {.stop = control.stop});
-  const OutOfFold out =
-      forecast_out_of_fold(*engine_, plan_, reading_->observations, rows, ensemble_, *process_, {.stop = control.stop});
+  const Control rest = {.stop = control.stop};
+  process_ = fit_process_part(own, plan_.settings.seed, plan_.settings.threads, rest);
+  const OutOfFold out = forecast_out_of_fold(*engine_, own, ensemble_, *process_, plan_.settings.threads, rest);
   worth_ = part_worth(out, blend_weight(out), plan_.domain);
   return true;
 }
@@ -90,7 +93,7 @@ std::optional<double> DriftInterpolator::settled_noise() const {
   return process_ ? std::optional(std::sqrt(process_->observation_variance())) : std::nullopt;
 }
 
-void DriftInterpolator::predict(MatrixView<const float> points, const PointForecast& out) const {
+void DriftInterpolator::predict(MatrixView<const float> points, const PointForecast& out, const Workers&) const {
   std::vector<float> mean, variance;
   std::vector<double> process, process_variance;
   const double noise = process_ ? process_->observation_variance() : 0.0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "drift/field_model.h"
 #include "drift/fit.h"
 #include "drift/interpolator.h"
+#include "drift/tune_run.h"
 
 namespace drift {
 
@@ -19,10 +21,13 @@ MethodInfo drift_method_info();
 
 class DriftInterpolator : public Interpolator {
  public:
-  DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, const Dataset& data);
+  // A search of so many trials for the plan's settings, where the method asks for one: it works on observations, not on rows.
+  using Search = std::function<TuneResult(const FitPlan& plan, const Control& control)>;
+  DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, Search search);
 
   bool fit(const InterpolatorData& data, const InterpolatorControl& control) override;
-  void predict(MatrixView<const float> points, const PointForecast& out) const override;
+  using Interpolator::predict;
+  void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override;
   bool knows_noise() const override { return process_ != nullptr; }
   std::optional<double> settled_noise() const override;
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override;
@@ -31,7 +36,7 @@ class DriftInterpolator : public Interpolator {
   bool tune(const InterpolatorControl& control, double share);
 
   FitPlan plan_;
-  const Dataset* reading_;
+  Search search_;
   std::size_t trials_ = 0;
   std::unique_ptr<Engine> engine_;
   Ensemble ensemble_;

@@ -52,6 +52,7 @@ std::string data_fingerprint(const ComparePlan& plan, const Observations& observ
   add_observations(print, observations);
   print.add(std::span<const std::size_t>(plan.fit.split.training));
   print.add(std::span<const std::size_t>(plan.fit.split.held_out));
+  print.add(std::span<const std::size_t>(plan.fit.test));
   return print.text();
 }
 
@@ -89,11 +90,14 @@ void settle_map(ComparePlan& plan) {
 
 }  // namespace
 
-ComparePlan plan_compare(const RunSettings& settings, const Dataset& data, const MethodMaker& make) {
+ComparePlan plan_compare(const RunSettings& run, const Dataset& data, const MethodMaker& make) {
+  RunSettings settings = run;
+  if (settings.fit.method && settings.fit.method->parts == FitMethod::other)
+    settings.fit.method.reset();  // that of drift fit alone
   ComparePlan plan;
   plan.make = make;
   plan.fit = plan_fit(settings, data, Judging::held_out);
-  if (plan.fit.split.held_out.empty()) {
+  if (plan.fit.split.held_out.empty() && plan.fit.test.empty()) {
     throw UsageError("compare needs observations that no method has seen; hold some out (--held-out 0.1, --split auto)");
   }
   if (settings.uncertainty.noise == NoiseSource::sigma && data.observations.sigma.empty()) {

@@ -15,10 +15,12 @@ struct Condition {
   Kind kind = Kind::in;
   std::vector<double> numbers;     // empty where any of the words is not a number
   std::vector<std::string> words;  // as given
+  bool refused = false;            // observations that meet it are not wanted; those without a value are
 
   bool of_text() const { return numbers.empty(); }
   bool holds(double number) const;  // never where it is NaN; of_text() must be false
   bool holds(std::string_view word) const;
+  std::string refusal() const;  // why an observation is left out: "not swh < 3.5", or "swh < 3.5"
 };
 
 // Throws UsageError that quotes the text and says what is understood.

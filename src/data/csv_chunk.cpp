@@ -63,8 +63,8 @@ class ChunkReader {
   bool is_wanted(const Row& row) {
     const RowFilter& filter = layout_.filter;
     for (std::size_t i = 0; i < filter.where.size(); ++i) {
-      if (holds(filter.where[i], layout_.where_column[i])) continue;
-      add_rejected(chunk_.refused, fmt::format("not {}", filter.where[i].text), 1);
+      if (holds(filter.where[i], layout_.where_column[i]) != filter.where[i].refused) continue;
+      add_rejected(chunk_.refused, filter.where[i].refusal(), 1);
       return false;
     }
     const auto number = [&](CsvRole role) { return row.numbers[static_cast<std::size_t>(role)]; };

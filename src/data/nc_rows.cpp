@@ -269,7 +269,7 @@ class RowReader {
 
   bool meets_conditions(std::size_t cell) {
     for (std::size_t i = 0; i < where_.size(); ++i) {
-      if (layout_.conditions[i].holds(where_[i].cells()[cell])) continue;
+      if (layout_.conditions[i].holds(where_[i].cells()[cell]) != layout_.conditions[i].refused) continue;
       ++refused_[i];
       return false;
     }
@@ -330,7 +330,7 @@ class RowReader {
     std::vector<Rejected> rejected;
     for (std::size_t i = 0; i < kReasons; ++i) add_rejected(rejected, kTexts.at(i), counts_.at(i));
     for (std::size_t i = 0; i < refused_.size(); ++i) {
-      add_rejected(rejected, fmt::format("not {}", layout_.conditions[i].text), refused_[i]);
+      add_rejected(rejected, layout_.conditions[i].refusal(), refused_[i]);
     }
     for (const Rejected& other : part_.rejected) add_rejected(rejected, other.reason, other.count);
     part_.rejected = std::move(rejected);

@@ -50,6 +50,10 @@ RowFilter make_filter(const ReadOptions& options) {
   check_box(options.box);
   RowFilter filter = {{}, options.valid, options.box, options.time};
   for (const std::string& text : options.where) filter.where.push_back(parse_condition(text));
+  for (const std::string& text : options.without) {
+    filter.where.push_back(parse_condition(text));
+    filter.where.back().refused = true;
+  }
   return filter;
 }
 

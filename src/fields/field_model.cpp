@@ -8,6 +8,7 @@
 #include "core/json_fields.h"
 #include "drift/error.h"
 #include "fields/base64.h"
+#include "fields/method_file.h"
 #include "fields/process_file.h"
 #include "fields/training_sample.h"
 
@@ -95,6 +96,11 @@ void save_field_model(const std::filesystem::path& path, const FieldModel& model
                              {kSampleKey, sample_text(model.training_sample)}};
   if (!model.last_layers.empty()) {
     save_model_with_last_layers(path, model.ensemble, model.last_layers, metadata);
+  } else if (model.method) {
+    ModelParts parts = model_parts(model.ensemble, metadata);
+    const MethodTensors tensors(*model.method, model.method_text, model.method_noise);
+    tensors.add_to(parts);
+    write_safetensors(path, parts.tensors, parts.metadata);
   } else if (model.process) {
     ModelParts parts = model_parts(model.ensemble, metadata);
     const ProcessTensors tensors(*model.process, model.process_weight);
@@ -143,7 +149,14 @@ FieldModel load_field_model(const std::filesystem::path& path) {
   StoredProcess process = read_process(file, space_of(model.domain), model.info.has_time, static_cast<std::size_t>(coordinates));
   model.process = std::move(process.process);
   model.process_weight = process.weight;
-  if (!model.process && model.ensemble.members.empty()) file.fail("is corrupt: it holds neither networks nor a process");
+  StoredMethod method = read_method(file, model.domain);
+  model.method = std::move(method.method);
+  model.method_text = std::move(method.text);
+  model.method_noise = method.own_noise;
+  if (!model.process && !model.method && model.ensemble.members.empty())
+    file.fail("is corrupt: it holds neither networks nor a process nor another method");
+  if (model.method && (model.process || !model.ensemble.members.empty()))
+    file.fail("is corrupt: it holds another method beside networks or a process");
   return model;
 }
 

@@ -5,9 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "core/blocks.h"
 #include "drift/error.h"
+#include "drift/interpolator.h"
 #include "drift/predict.h"
 #include "fields/blended_point.h"
+#include "process/place_finder.h"
 #include "process/process.h"
 
 namespace drift {
@@ -16,7 +19,7 @@ namespace {
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
 // Points predicted between looks at the stop: enough to fill a GPU; kriging takes some 0.1 ms per point and core.
-constexpr std::size_t kBlock = 65536, kProcessBlock = 4096;
+constexpr std::size_t kBlock = kPointsAtATime, kProcessBlock = 4096;
 
 // Positions that are some, and where they come from.
 struct Known {
@@ -54,12 +57,13 @@ void check_lengths(const FieldModel& model, std::span<const double> lon_deg, std
 // Means, variances and gradients in the engine's units, of the parts that a model has, at rows [n, columns].
 struct Raw {
   std::vector<double> mean, variance;  // [n]
+  std::vector<double> noise;           // [n] variance of a new observation's error; empty: the model's own
   std::vector<float> each;             // [n, members]
   std::vector<float> gradient;         // [n, columns]
 };
 
-void predict_networks(Engine& engine, const FieldModel& model, MatrixView<const float> rows, const PredictWants& wants,
-                      Raw& out) {
+void predict_networks(Engine& engine, Predictor& networks, const FieldModel& model, MatrixView<const float> rows,
+                      const PredictWants& wants, Raw& out) {
   const std::size_t n = rows.rows, members = model.ensemble.members.size();
   std::vector<float> mean(n), variance(n);
   out.each.resize(wants.members ? n * members : 0);
@@ -68,19 +72,18 @@ void predict_networks(Engine& engine, const FieldModel& model, MatrixView<const 
   if (model.has_spread()) views.variance = MatrixView<float>(variance.data(), n, 1);
   if (wants.members) views.members = MatrixView<float>(out.each.data(), n, members);
   if (model.last_layers.empty())
-    engine.predict(model.ensemble, rows, views);
+    networks.predict(rows, views);
   else
     predict_last_layer(engine, model.ensemble, model.last_layers, rows, views);
   out.mean.assign(mean.begin(), mean.end());
   out.variance.assign(variance.begin(), variance.end());
   if (!wants.gradient) return;
   out.gradient.resize(n * rows.cols);
-  engine.input_gradient(model.ensemble, rows, MatrixView<float>(out.gradient.data(), n, rows.cols));
+  networks.input_gradient(rows, MatrixView<float>(out.gradient.data(), n, rows.cols));
 }
 
-// The process's slope towards east and north (x and y) as a gradient of the row's coordinates.
-void add_process_gradient(const FieldModel& model, MatrixView<const float> rows, MatrixView<const double> slope, Raw& out) {
-  const double weight = model.process_weight;
+// A slope towards east and north (x and y) as a gradient of the row's coordinates, with this weight beside what is there.
+void add_slope(const FieldModel& model, double weight, MatrixView<const float> rows, MatrixView<const double> slope, Raw& out) {
   const std::size_t columns = rows.cols;
   for (std::size_t i = 0; i < rows.rows; ++i) {
     float* to = out.gradient.data() + i * columns;
@@ -96,8 +99,8 @@ void add_process_gradient(const FieldModel& model, MatrixView<const float> rows,
                std::cos(lon) * slope(i, 0) - sin_lat * std::sin(lon) * slope(i, 1), cos_lat * slope(i, 1)};
     }
     for (std::size_t d = 0; d < columns; ++d) {
-      const double process = d < space ? along.at(d) : slope(i, 2);
-      to[d] = static_cast<float>((1.0 - weight) * static_cast<double>(to[d]) + weight * process);
+      const double added = d < space ? along.at(d) : slope(i, 2);
+      to[d] = static_cast<float>((1.0 - weight) * static_cast<double>(to[d]) + weight * added);
     }
   }
 }
@@ -115,14 +118,56 @@ void blend_process(Engine& engine, const FieldModel& model, MatrixView<const flo
   }
   if (!wants.gradient) return;
   out.gradient.resize(n * rows.cols);
-  add_process_gradient(model, rows, slopes, out);
+  add_slope(model, model.process_weight, rows, slopes, out);
+}
+
+// By central differences over a hundredth of the method's lengths each way (where it has none, of lengths that a map of the
+// domain may show), so that it is the slope of the very mean that maps show.
+void method_gradient(const FieldModel& model, MatrixView<const float> rows, const Workers& workers, Raw& out) {
+  constexpr double kStep = 0.01, kSpaceLength = 0.1, kTimeLength = 0.5;
+  const std::vector<double> lengths = model.method->lengthscales();
+  const double space = kStep * (lengths.empty() ? kSpaceLength : std::clamp(lengths[0], 0.01, 10.0));
+  const double time = kStep * (lengths.size() < 2 ? kTimeLength : std::clamp(lengths[1], 0.01, 10.0));
+  const std::size_t n = rows.rows, directions = model.info.has_time ? 3 : 2;
+  std::vector<float> points;
+  std::vector<double> apart;
+  for (std::size_t i = 0; i < n; ++i) {
+    const LocalFrame frame(space_of(model.domain), model.info.has_time, rows.row(i), rows.cols);
+    for (std::size_t d = 0; d < directions; ++d) {
+      const double step = d < 2 ? space : time;
+      const std::vector<float> up = frame.moved(d, step), down = frame.moved(d, -step);
+      apart.push_back(frame(up.data()).at(d) - frame(down.data()).at(d));  // as single precision has it
+      points.insert(points.end(), up.begin(), up.end());
+      points.insert(points.end(), down.begin(), down.end());
+    }
+  }
+  std::vector<double> mean(2 * n * directions), slope(3 * n);
+  model.method->predict({points.data(), mean.size(), rows.cols}, {.mean = mean}, workers);
+  for (std::size_t k = 0; k < apart.size(); ++k)
+    slope[k / directions * 3 + k % directions] = (mean[2 * k] - mean[2 * k + 1]) / apart[k];
+  out.gradient.assign(n * rows.cols, 0.0F);
+  add_slope(model, 1.0, rows, {slope.data(), n, 3}, out);
+}
+
+void predict_method(Engine& engine, const FieldModel& model, MatrixView<const float> rows, const PredictWants& wants, Raw& out) {
+  const std::size_t n = rows.rows;
+  const Workers workers = {.threads = engine.host_threads(), .engine = &engine};
+  std::vector<double> sd(n), total(n);
+  out.mean.resize(n), out.variance.resize(n);
+  model.method->predict(rows, {.mean = out.mean, .sd_epistemic = sd, .sd_total = total}, workers);
+  for (std::size_t i = 0; i < n; ++i) {
+    out.variance[i] = sd[i] * sd[i];
+    if (model.method_noise) out.noise.push_back(std::max(0.0, total[i] * total[i] - sd[i] * sd[i]));
+  }
+  if (wants.gradient) method_gradient(model, rows, workers, out);
 }
 
 // Fills the results of some of the known positions, first to first + count.
 class BlockPredictor {
  public:
-  BlockPredictor(Engine& engine, const FieldModel& model, const PredictWants& wants, const Known& known, FieldPrediction& out)
-      : engine_(engine), model_(model), wants_(wants), known_(known), out_(out) {}
+  BlockPredictor(Engine& engine, Predictor* networks, const FieldModel& model, const PredictWants& wants, const Known& known,
+                 FieldPrediction& out)
+      : engine_(engine), networks_(networks), model_(model), wants_(wants), known_(known), out_(out) {}
 
   void predict(std::size_t first, std::size_t count) {
     const auto columns = static_cast<std::size_t>(model_.ensemble.spec.coordinates());
@@ -133,8 +178,9 @@ class BlockPredictor {
     const MatrixView<float> row_view(rows.data(), count, columns);
     engine_rows(model_.domain, lon, lat, time, row_view);
     Raw raw;
-    if (!model_.ensemble.members.empty()) predict_networks(engine_, model_, row_view, wants_, raw);
+    if (networks_ != nullptr) predict_networks(engine_, *networks_, model_, row_view, wants_, raw);
     if (model_.process) blend_process(engine_, model_, row_view, wants_, raw);
+    if (model_.method) predict_method(engine_, model_, row_view, wants_, raw);
     keep(std::span(known_.index).subspan(first, count), raw);
     if (!wants_.gradient) return;
     std::vector<GroundGradient> ground(count);
@@ -152,7 +198,8 @@ class BlockPredictor {
       if (model_.has_spread()) {
         const double sd = model_.info.spread_scale * sd_from_engine(model_.domain, std::sqrt(raw.variance[i]));
         out_.sd_epistemic[to] = static_cast<float>(sd);
-        out_.sd_total[to] = static_cast<float>(std::hypot(sd, model_.info.noise_sd));
+        const double noise = raw.noise.empty() ? model_.info.noise_sd : sd_from_engine(model_.domain, std::sqrt(raw.noise[i]));
+        out_.sd_total[to] = static_cast<float>(std::hypot(sd, noise));
       }
       for (std::size_t m = 0; wants_.members && m < members; ++m) {
         out_.members[m * n + to] = static_cast<float>(value.from_engine(raw.each[i * members + m]));
@@ -161,6 +208,7 @@ class BlockPredictor {
   }
 
   Engine& engine_;
+  Predictor* networks_;  // null: the model has none
   const FieldModel& model_;
   const PredictWants& wants_;
   const Known& known_;
@@ -169,12 +217,23 @@ class BlockPredictor {
 
 }  // namespace
 
+FieldPredictor::FieldPredictor(Engine& engine, const FieldModel& model)
+    : engine_(engine), model_(model), networks_(model.ensemble.members.empty() ? nullptr : engine.prepare(model.ensemble)) {}
+
 FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span<const double> lon_deg,
                               std::span<const double> lat_deg, std::span<const double> time_days, const PredictWants& wants,
                               const Control& control) {
+  return FieldPredictor(engine, model)(lon_deg, lat_deg, time_days, wants, control);
+}
+
+FieldPrediction FieldPredictor::operator()(std::span<const double> lon_deg, std::span<const double> lat_deg,
+                                           std::span<const double> time_days, const PredictWants& wants,
+                                           const Control& control) const {
+  const FieldModel& model = model_;
   check_lengths(model, lon_deg, lat_deg, time_days);
   if (wants.members && model.ensemble.members.empty()) {
-    throw UsageError("prediction: the model is a process alone and has no members; leave --members out");
+    throw UsageError(fmt::format("prediction: the model is {} alone and has no members; leave --members out",
+                                 model.method ? "the method " + model.method_text : "a process"));
   }
   const Known known = known_positions(lon_deg, lat_deg, time_days);
   const std::size_t n = lon_deg.size(), count = known.index.size();
@@ -186,8 +245,8 @@ FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span
   }
   if (wants.members) out.members.assign(n * model.ensemble.members.size(), kNone);
   if (wants.gradient) out.gradient.assign(n, {std::nan(""), std::nan(""), std::nan("")});
-  BlockPredictor predictor(engine, model, wants, known, out);
-  const std::size_t block = model.process ? kProcessBlock : kBlock;
+  BlockPredictor predictor(engine_, networks_.get(), model, wants, known, out);
+  const std::size_t block = model.process || model.method ? kProcessBlock : kBlock;
   for (std::size_t first = 0; first < count; first += block) {
     control.check_stop("stopped while predicting");
     const std::size_t some = std::min(block, count - first);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/blocks.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/ocean_mask.h"
@@ -16,8 +17,6 @@
 
 namespace drift {
 namespace {
-
-constexpr std::size_t kBlock = 65536;  // points that go to a sink at a time
 
 std::string iso_now() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -110,10 +109,11 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
                                                 .layers = layers.layers(),
                                                 .attributes = attributes(model, options)});
   const std::size_t columns = options.grid.x.count, times = std::max<std::size_t>(1, options.time_days.size());
-  const std::size_t rows_per_block = std::max<std::size_t>(1, kBlock / columns);
+  const std::size_t rows_per_block = std::max<std::size_t>(1, kPointsAtATime / columns);
   const double blocks = std::ceil(static_cast<double>(options.grid.y.count) / static_cast<double>(rows_per_block));
   const double steps = blocks * static_cast<double>(times);
   const Masker mask(model, options.mask);
+  const FieldPredictor predict(engine, model);
   MapReport report;
   report.no_currents = layers.no_currents();
   report.points = options.grid.size();
@@ -130,8 +130,7 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
     for (std::size_t time = 0; time < times; ++time) {
       const std::span<const double> when =
           options.time_days.empty() ? std::span<const double>() : std::span(options.time_days).subspan(time, 1);
-      const FieldPrediction block =
-          predict_field(engine, model, lon, lat, when, options.wants, control.part(done / steps, (done + 1.0) / steps));
+      const FieldPrediction block = predict(lon, lat, when, options.wants, control.part(done / steps, (done + 1.0) / steps));
       layers.each(block, lat, [&](std::size_t layer, std::size_t member, std::span<const float> values) {
         sink->write(layer, time, row, values, member);
       });

@@ -23,7 +23,7 @@ class PointsTable {
  public:
   PointsTable(Engine& engine, const FieldModel& model, const std::filesystem::path& points, const std::filesystem::path& path,
               const Roles& roles, std::optional<double> time_days, const PredictWants& wants)
-      : engine_(engine),
+      : predict_(engine, model),
         model_(model),
         wants_(wants),
         layers_(model, wants),
@@ -144,7 +144,7 @@ class PointsTable {
 
   void predict(const Control& control) {
     if (lines_.empty()) return;
-    const FieldPrediction prediction = predict_field(engine_, model_, lon_, lat_, time_, wants_, control);
+    const FieldPrediction prediction = predict_(lon_, lat_, time_, wants_, control);
     std::vector<std::vector<float>> columns;
     layers_.each(prediction, lat_, [&](std::size_t, std::size_t, std::span<const float> values) {
       columns.emplace_back(values.begin(), values.end());
@@ -178,7 +178,7 @@ class PointsTable {
 
   void write(const std::string& text) { out_.write(std::as_bytes(std::span(text))); }
 
-  Engine& engine_;
+  FieldPredictor predict_;
   const FieldModel& model_;
   PredictWants wants_;
   LayerMaker layers_;

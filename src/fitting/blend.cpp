@@ -23,14 +23,11 @@ Ensemble without_fold(const Ensemble& ensemble, int fold, int folds) {
 }
 
 // The mean of the members that left out the rows' fold, to their places in `out`.
-void forecast_fold(Engine& engine, const Ensemble& part, const TrainingRows& rows, std::span<const std::size_t> places,
+void forecast_fold(Engine& engine, const Ensemble& part, MatrixView<const float> rows, std::span<const std::size_t> places,
                    std::span<const std::size_t> to, std::vector<double>& out) {
   std::vector<float> points, mean(places.size());
-  for (const std::size_t place : places) {
-    const float* row = rows.coordinates.data() + place * rows.columns;
-    points.insert(points.end(), row, row + rows.columns);
-  }
-  engine.predict(part, MatrixView<const float>(points.data(), places.size(), rows.columns),
+  for (const std::size_t place : places) points.insert(points.end(), rows.row(place), rows.row(place) + rows.cols);
+  engine.predict(part, MatrixView<const float>(points.data(), places.size(), rows.cols),
                  {.mean = MatrixView<float>(mean.data(), mean.size(), 1)});
   for (std::size_t i = 0; i < places.size(); ++i) out[to[i]] = static_cast<double>(mean[i]);
 }
@@ -43,32 +40,21 @@ double root_mean_square(std::span<const double> y, std::span<const double> mean)
 
 }  // namespace
 
-std::shared_ptr<const Process> fit_process_part(const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
+std::shared_ptr<const Process> fit_process_part(const InterpolatorData& data, std::uint64_t seed, int threads,
                                                 const Control& control) {
-  const std::span<const std::size_t> training = plan.split.training;
   std::vector<float> error_variance;
-  std::vector<std::int32_t> track;
-  std::vector<std::uint8_t> platform;
-  for (const std::size_t row : training) {
-    if (!observations.sigma.empty()) {
-      const double sd = static_cast<double>(observations.sigma[row]) / plan.domain.value.sd;
-      error_variance.push_back(static_cast<float>(sd * sd));
-    }
-    if (!observations.track.empty()) track.push_back(observations.track[row]);
-    if (!observations.platform.empty()) platform.push_back(observations.platform[row]);
-  }
-  const PlaceData data = {.coordinates = MatrixView<const float>(rows.coordinates.data(), training.size(), rows.columns),
-                          .values = rows.values,
-                          .error_variance = error_variance,
-                          .track = track,
-                          .platform = platform,
-                          .fold = plan.folds.of};
+  for (const float sd : data.noise_sd) error_variance.push_back(sd * sd);
+  const PlaceData places = {.coordinates = data.training.coordinates,
+                            .values = {data.training.values.data, data.training.values.rows},
+                            .error_variance = error_variance,
+                            .track = data.track,
+                            .platform = data.platform,
+                            .fold = data.fold};
   ProcessSettings settings;
-  settings.seed = plan.settings.seed;
-  settings.threads = plan.settings.threads;
+  settings.seed = seed;
+  settings.threads = threads;
   settings.stop = control.stop;
-  const bool has_time = plan.spec.temporal.layers > 0;
-  auto process = std::make_shared<const Process>(make_process(space_of(plan.domain), has_time, data, settings));
+  auto process = std::make_shared<const Process>(make_process(data.space, data.has_time(), places, settings));
   control.check_stop();
   return process;
 }
@@ -89,47 +75,54 @@ std::vector<std::string> describe(const Process& process, const Domain& domain) 
   return {text + "."};
 }
 
-OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
-                               const Ensemble& ensemble, const Process& process, const Control& control) {
-  const std::vector<std::size_t>& training = plan.split.training;
-  const std::size_t stride = std::max<std::size_t>(1, (training.size() + kJudged - 1) / kJudged);
-  std::vector<std::size_t> places;
+OutOfFold forecast_out_of_fold(Engine& engine, const InterpolatorData& data, const Ensemble& ensemble, const Process& process,
+                               int threads, const Control& control) {
+  const MatrixView<const float> rows = data.training.coordinates;
+  const std::size_t stride = std::max<std::size_t>(1, (rows.rows + kJudged - 1) / kJudged);
   OutOfFold out;
-  for (std::size_t place = 0; place < training.size(); place += stride) {
-    places.push_back(place);
-    out.rows.push_back(training[place]);
-    out.y.push_back(plan.domain.value.to_engine(observations.value[training[place]]));
-  }
   std::vector<float> points;
   std::vector<int> left_out;
-  for (const std::size_t place : places) {
-    const float* row = rows.coordinates.data() + place * rows.columns;
-    points.insert(points.end(), row, row + rows.columns);
-    left_out.push_back(plan.folds.of[place]);
+  for (std::size_t place = 0; place < rows.rows; place += stride) {
+    out.rows.push_back(place);
+    out.y.push_back(static_cast<double>(data.training.values(place, 0)));
+    points.insert(points.end(), rows.row(place), rows.row(place) + rows.cols);
+    left_out.push_back(data.fold[place]);
   }
-  out.process.resize(places.size()), out.process_variance.resize(places.size());
-  for (std::size_t first = 0; first < places.size(); first += kBlock) {
+  const std::size_t all = out.rows.size();
+  out.process.resize(all), out.process_variance.resize(all);
+  for (std::size_t first = 0; first < all; first += kBlock) {
     control.check_stop();
-    const std::size_t count = std::min(kBlock, places.size() - first);
+    const std::size_t count = std::min(kBlock, all - first);
     process.predict(
-        MatrixView<const float>(points.data() + first * rows.columns, count, rows.columns),
+        MatrixView<const float>(points.data() + first * rows.cols, count, rows.cols),
         {.mean = std::span(out.process).subspan(first, count), .variance = std::span(out.process_variance).subspan(first, count)},
-        plan.settings.threads, std::span(left_out).subspan(first, count));
-    control.report(static_cast<double>(first + count) / static_cast<double>(places.size()), "forecasting out of fold");
+        threads, std::span(left_out).subspan(first, count));
+    control.report(static_cast<double>(first + count) / static_cast<double>(all), "forecasting out of fold");
   }
   if (ensemble.members.empty()) return out;
 
-  out.network.resize(places.size());
-  for (int fold = 0; fold < plan.folds.count; ++fold) {
+  out.network.resize(all);
+  for (int fold = 0; fold < data.fold_count; ++fold) {
     control.check_stop();
     std::vector<std::size_t> of_fold, to;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (left_out[i] == fold) of_fold.push_back(places[i]), to.push_back(i);
+    for (std::size_t i = 0; i < out.rows.size(); ++i) {
+      if (left_out[i] == fold) of_fold.push_back(out.rows[i]), to.push_back(i);
     }
-    const Ensemble part = without_fold(ensemble, fold, plan.folds.count);
+    const Ensemble part = without_fold(ensemble, fold, data.fold_count);
     if (of_fold.empty()) continue;
     if (part.members.empty()) throw Error("a fold was left out by no network; ask for as many networks as folds");
     forecast_fold(engine, part, rows, of_fold, to, out.network);
+  }
+  return out;
+}
+
+OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observations& observations,
+                               const InterpolatorData& data, const Ensemble& ensemble, const Process& process,
+                               const Control& control) {
+  OutOfFold out = forecast_out_of_fold(engine, data, ensemble, process, plan.settings.threads, control);
+  for (std::size_t i = 0; i < out.rows.size(); ++i) {
+    out.rows[i] = plan.split.training[out.rows[i]];
+    out.y[i] = plan.domain.value.to_engine(observations.value[out.rows[i]]);
   }
   return out;
 }

@@ -3,14 +3,15 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "drift/field_model.h"
 #include "drift/fit.h"
+#include "drift/interpolator.h"
 #include "fields/blended_point.h"
 #include "fitting/judge.h"
-#include "fitting/training_rows.h"
 #include "process/process.h"
 
 namespace drift {
@@ -18,8 +19,8 @@ namespace drift {
 // Networks and a process make different mistakes: their weighted mean beats both. The weight is the one with the least squared
 // error out of fold: networks forecast the fold that they left out, the process kriges without that fold's observations.
 
-// The process of a run's training observations.
-std::shared_ptr<const Process> fit_process_part(const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
+// The process of these observations, with their tracks, platforms, errors and folds.
+std::shared_ptr<const Process> fit_process_part(const InterpolatorData& data, std::uint64_t seed, int threads,
                                                 const Control& control);
 
 // Its lengths, velocity and errors in a sentence or two, in the domain's units.
@@ -27,14 +28,18 @@ std::vector<std::string> describe(const Process& process, const Domain& domain);
 
 // Out-of-fold forecasts of some training observations, in the engine's units.
 struct OutOfFold {
-  std::vector<std::size_t> rows;         // of the observations, ascending
+  std::vector<std::size_t> rows;         // ascending: of the training set, or of the plan's observations
   std::vector<double> y;                 // [rows]
   std::vector<double> network;           // [rows] mean of the members that left the row out; empty: no networks
   std::vector<double> process;           // [rows]
   std::vector<double> process_variance;  // [rows]
 };
-OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observations& observations, const TrainingRows& rows,
-                               const Ensemble& ensemble, const Process& process, const Control& control = {});
+OutOfFold forecast_out_of_fold(Engine& engine, const InterpolatorData& data, const Ensemble& ensemble, const Process& process,
+                               int threads, const Control& control = {});
+// The same with rows of the plan's observations and their values in double precision.
+OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observations& observations,
+                               const InterpolatorData& data, const Ensemble& ensemble, const Process& process,
+                               const Control& control = {});
 
 // w of mean = w process + (1 - w) network with the least squared error, within [0, 1]. Out of fold a row has fewer members than a
 // prediction will have, which counts against the networks; allowing for it was tried and made held-out scores worse.

@@ -10,11 +10,12 @@
 
 #include "drift/error.h"
 #include "drift/grouped.h"
+#include "drift/interpolator.h"
 #include "fields/training_sample.h"
 #include "fitting/blend.h"
 #include "fitting/judge.h"
+#include "fitting/method_data.h"
 #include "fitting/networks.h"
-#include "fitting/training_rows.h"
 #include "settings/run_identity.h"
 
 namespace drift {
@@ -96,23 +97,46 @@ void train_networks(Engine& engine, const FitPlan& plan, const TrainingRows& row
   if (!train(engine, ensemble, state, rows.view(), plan.recipe, options)) throw Stopped("stopped");
 }
 
+// Another method than drift's own.
+void fit_method(const FitPlan& plan, const InterpolatorData& data, const Control& control, FieldModel& model) {
+  const UncertaintySettings& wanted = plan.settings.uncertainty;
+  model.method_text = text_of(*plan.settings.fit.method);
+  std::shared_ptr<Interpolator> method = make_interpolator(model.method_text, plan.domain);
+  const InterpolatorControl own = {.seed = plan.settings.seed,
+                                   .threads = plan.settings.threads,
+                                   .backend = plan.settings.backend,
+                                   .precision = plan.settings.precision,
+                                   .progress = control.progress,
+                                   .stop = control.stop};
+  if (!method->fit(data, own)) throw Stopped("stopped");
+  std::string found;
+  for (const auto& [name, value] : method->findings(plan.domain))
+    found += fmt::format("{}{} {}", found.empty() ? "" : ", ", name, value);
+  if (!found.empty()) control.tell(fmt::format("Found: {}.", found));
+  // As compare has it: the method's own noise counts where nothing is calibrated and none is given.
+  model.method_noise = method->knows_noise() && wanted.calibrate == CalibrationMethod::none && !wanted.noise_sd;
+  model.method = std::move(method);
+}
+
 FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& control) {
   const std::unique_ptr<Engine> engine = make_engine(plan.settings);
   const Observations& observations = data.observations;
   FitResult result;
   FieldModel& model = result.model;
-  result.steps = plan.method == FitMethod::process ? 0 : total_steps(plan.recipe, plan.split.training.size());
-  TrainingRows rows =
-      training_rows(plan.domain, observations, plan.split.training, plan.spec.temporal.layers > 0, plan.settings.threads);
-  rows.folds = plan.folds;
+  const bool networks = plan.method == FitMethod::blend || plan.method == FitMethod::network;
+  const bool process = plan.method == FitMethod::blend || plan.method == FitMethod::process;
+  result.steps = networks ? total_steps(plan.recipe, plan.split.training.size()) : 0;
+  const MethodData training = method_data(plan, observations);
+  const TrainingRows& rows = training.rows;
   const double begun = seconds_now();
   model.ensemble.spec = plan.spec;
-  const double trained = plan.method == FitMethod::network ? 0.95 : plan.method == FitMethod::blend ? kNetworksShare : 0.0;
-  if (plan.method != FitMethod::process) train_networks(*engine, plan, rows, control.part(0.0, trained), model.ensemble);
-  const double kriged = plan.method == FitMethod::network ? trained : trained + kProcessShare;
-  if (plan.method != FitMethod::network) {
+  const double trained = !process ? 0.95 : networks ? kNetworksShare : 0.0;
+  const double kriged = process ? trained + kProcessShare : trained;
+  if (networks) train_networks(*engine, plan, rows, control.part(0.0, trained), model.ensemble);
+  if (plan.method == FitMethod::other) fit_method(plan, training.view(), control.part(0.0, trained), model);
+  if (process) {
     control.report(trained, "fitting the process");
-    model.process = fit_process_part(plan, observations, rows, control.part(trained, kriged));
+    model.process = fit_process_part(training.view(), plan.settings.seed, plan.settings.threads, control.part(trained, kriged));
     for (const std::string& finding : describe(*model.process, plan.domain)) control.tell(finding);
   }
   result.train_s = seconds_now() - begun;
@@ -122,12 +146,13 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
   model.training_sample = training_sample(observations, std::span<const std::size_t>(plan.split.training));
   model.settings = to_toml(plan.settings);
   const Control judging = control.part(kriged, 1.0);
-  if (plan.method == FitMethod::network) {
-    model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble);
+  if (!process) {
+    if (networks) model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble);
     judge(*engine, plan, data, result, nullptr, judging);
     return result;
   }
-  const OutOfFold out = forecast_out_of_fold(*engine, plan, observations, rows, model.ensemble, *model.process, judging);
+  const OutOfFold out =
+      forecast_out_of_fold(*engine, plan, observations, training.view(), model.ensemble, *model.process, judging);
   model.process_weight = blend_weight(out);
   result.worth = part_worth(out, model.process_weight, plan.domain);
   judge(*engine, plan, data, result, &out, judging);

@@ -9,6 +9,7 @@
 #include "data/groups.h"
 #include "drift/calibration.h"
 #include "drift/error.h"
+#include "drift/interpolator.h"
 #include "fitting/blend.h"
 #include "fitting/neighbours.h"
 #include "process/process.h"
@@ -165,6 +166,10 @@ Forecast forecast(Engine& engine, const FieldModel& model, const Observations& o
     out.noise_sd.push_back(noise_by_sigma ? static_cast<double>(observations.sigma[row]) : model.info.noise_sd);
   }
   const FieldPrediction prediction = predict_field(engine, model, lon, lat, time, {}, control);
+  for (std::size_t i = 0; i < rows.size() && model.method_noise && !noise_by_sigma; ++i) {
+    const double total = prediction.sd_total[i], field = prediction.sd_epistemic[i];
+    out.noise_sd[i] = std::sqrt(std::max(0.0, total * total - field * field));
+  }
   out.mean.assign(prediction.mean.begin(), prediction.mean.end());
   out.sd_epistemic.assign(prediction.sd_epistemic.begin(), prediction.sd_epistemic.end());
   return out;
@@ -191,7 +196,7 @@ double estimate_noise(const Forecast& forecast, double spread_scale) {
 Scores score(const FieldModel& model, const Forecast& forecast) { return score_with(model.domain, model.info, forecast); }
 
 Judgement judge(const FitPlan& plan, const Observations& observations, const std::vector<std::size_t>& judged,
-                const Forecaster& forecaster, FieldInfo& info, NoiseKnown known) {
+                const Forecaster& forecaster, FieldInfo& info, NoiseKnown known, const Forecaster& on_test) {
   UncertaintySettings steps = plan.settings.uncertainty;
   const bool held_out = !judged.empty();
   if (known == NoiseKnown::by_process && !steps.noise_sd && steps.noise == NoiseSource::estimate) steps.noise_sd = info.noise_sd;
@@ -199,11 +204,18 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const std
   if (!held_out) steps.calibrate = CalibrationMethod::none;  // residuals of what was trained on say nothing of the spread
   const bool sigmas =
       steps.noise == NoiseSource::sigma || (own_noise && steps.calibrate == CalibrationMethod::none && !steps.noise_sd);
-  const Split parts = held_out ? halves(plan, observations, judged) : Split{some_training_rows(plan.split), {}};
+  const bool tested = !plan.test.empty();
+  const Split parts = !held_out ? Split{some_training_rows(plan.split), {}}
+                      : tested  ? Split{judged, plan.test}
+                                : halves(plan, observations, judged);
   Forecast calibration = forecaster(parts.training);
   calibrate_spread(plan, steps, sigmas, observations, parts.training, info, calibration);
   if (steps.calibrate == CalibrationMethod::conformal && !calibration.sd_epistemic.empty())
     calibrate_intervals(plan, observations, parts.training, info, calibration);
+  if (tested) {
+    const Forecast test = (on_test ? on_test : forecaster)(plan.test);
+    return {.calibrated_on = held_out ? judged.size() : 0, .held_out = score_with(plan.domain, info, test)};
+  }
   if (!held_out) return {};
   const bool both = parts.training == parts.held_out;
   return {.calibrated_on = both ? 0 : parts.training.size(),
@@ -215,15 +227,22 @@ void judge(Engine& engine, const FitPlan& plan, const Dataset& data, FitResult& 
            const Control& control) {
   const bool sigmas = plan.settings.uncertainty.noise == NoiseSource::sigma;
   FieldModel& model = result.model;
-  const NoiseKnown known = model.process ? NoiseKnown::by_process : NoiseKnown::no;
+  NoiseKnown known = model.process ? NoiseKnown::by_process : model.method_noise ? NoiseKnown::by_forecast : NoiseKnown::no;
+  if (const auto settled = model.method ? model.method->settled_noise() : std::nullopt) {
+    known = NoiseKnown::by_process;
+    model.info.noise_sd = sd_from_engine(plan.domain, *settled);
+  }
   if (model.process) model.info.noise_sd = sd_from_engine(plan.domain, std::sqrt(model.process->observation_variance()));
+  const auto by_model = [&](std::span<const std::size_t> rows) {
+    return forecast(engine, model, data.observations, rows, sigmas, control);
+  };
   const auto forecaster = [&](std::span<const std::size_t> rows) {
-    if (!plan.out_of_fold) return forecast(engine, model, data.observations, rows, sigmas, control);
+    if (!plan.out_of_fold) return by_model(rows);
     return forecast_of(*out, model.process_weight, plan.domain, data.observations, rows, model.info.noise_sd,
                        model.info.spread_scale, sigmas);
   };
   const std::vector<std::size_t>& judged = plan.out_of_fold ? out->rows : plan.split.held_out;
-  const Judgement judgement = judge(plan, data.observations, judged, forecaster, model.info, known);
+  const Judgement judgement = judge(plan, data.observations, judged, forecaster, model.info, known, by_model);
   if (!judgement.held_out) return;
   result.calibrated_on = judgement.calibrated_on;
   result.scores_calibrated = judgement.scores_calibrated;

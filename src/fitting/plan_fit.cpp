@@ -12,6 +12,7 @@
 #include "drift/error.h"
 #include "drift/fit.h"
 #include "drift/grouped.h"
+#include "drift/interpolator.h"
 #include "engine/training_memory.h"
 #include "fitting/neighbours.h"
 #include "fitting/replan.h"
@@ -66,6 +67,7 @@ class Planner {
   Planner(const RunSettings& settings, const Dataset& data, const Control& control = {})
       : observations_(data.observations), data_(data), control_(control) {
     plan_.settings = settings;
+    plan_.test = data.test;
   }
 
   // From a plan that stands, for other settings.
@@ -110,7 +112,7 @@ class Planner {
     const RunSettings& wanted = plan_.settings;
     const bool other_spread = wanted.uncertainty.method != UncertaintyMethod::ensemble;
     const bool alone = by_paper() || other_spread || wanted.model.members == 1u || wanted.train.loss != LossKind::squared;
-    plan_.method = wanted.fit.method.value_or(alone ? FitMethod::network : FitMethod::blend);
+    plan_.method = wanted.fit.method.value_or(alone ? FitMethod::network : FitMethod::blend).parts;
     if (plan_.method == FitMethod::blend && (other_spread || wanted.model.members == 1u)) {
       throw UsageError(other_spread
                            ? "[fit] method: a blend takes its spread from the process and the networks' folds; leave "
@@ -118,8 +120,21 @@ class Planner {
                            : "[fit] method: a blend needs at least two networks; raise --members, or use --method process");
     }
     const SplitSettings& split = wanted.split;
-    plan_.out_of_fold = judging == Judging::automatic && plan_.method != FitMethod::network && !split.method && !split.held_out &&
-                        split.platforms.empty();
+    const bool can = plan_.method == FitMethod::blend || plan_.method == FitMethod::process;
+    plan_.out_of_fold = judging == Judging::automatic && can && !split.method && !split.held_out && split.platforms.empty();
+  }
+
+  bool has_networks() const { return plan_.method == FitMethod::blend || plan_.method == FitMethod::network; }
+
+  void note_method() {
+    const FitChoice& choice = *plan_.settings.fit.method;
+    if (plan_.settings.tune.method == TuneMethod::bayes)
+      throw UsageError(
+          fmt::format("[tune] method: drift searches for settings of its networks, not of {}; leave --tune out", choice.name));
+    for (const MethodInfo& info : method_infos()) {
+      if (info.name == choice.name) note("Model: {}, {}: {}.", text_of(choice), info.title, info.summary);
+    }
+    note("Checkpoints: none; a fit of this method that is stopped begins anew.");
   }
 
   // Each network leaves a fold out, so that forecasts of its rows are honest and the networks differ where data are few.
@@ -137,7 +152,7 @@ class Planner {
     }
     if (plan_.out_of_fold) plan_.split_options = options;  // halves of what is judged are made like the folds
     if (count_groups(observations_, options, rows) < 2) options.method = SplitMethod::random;
-    const std::size_t most = plan_.method == FitMethod::process ? wanted.fit.folds : wanted.model.members.value_or(kMembers);
+    const std::size_t most = has_networks() ? wanted.model.members.value_or(kMembers) : wanted.fit.folds;
     plan_.folds = make_folds(observations_,
                              {.method = options.method,
                               .count = static_cast<int>(std::min(wanted.fit.folds, most)),
@@ -148,13 +163,14 @@ class Planner {
                              rows);
     note("Folds: {}, {}. {}", plan_.folds.count, split_words(options),
          plan_.out_of_fold ? "Each is forecast by what was fitted without it; those forecasts calibrate and score."
-                           : "Each network leaves one out.");
+         : has_networks()  ? "Each network leaves one out."
+                           : "The method may judge its settings by them.");
   }
 
   // Fewer members than folds: folds are put together, so that each is left out by some member.
   void fit_folds_to_members() {
     const std::size_t members = plan_.settings.model.members.value_or(kMembers);
-    if (plan_.method == FitMethod::process || static_cast<std::size_t>(plan_.folds.count) <= members) return;
+    if (!has_networks() || static_cast<std::size_t>(plan_.folds.count) <= members) return;
     plan_.folds.count = static_cast<int>(members);
     for (std::uint8_t& fold : plan_.folds.of) fold = static_cast<std::uint8_t>(fold % members);
     if (members < 2) plan_.folds = {};
@@ -208,14 +224,21 @@ class Planner {
                             .on_plane = data_.on_plane};
     const std::string reason = choose_groups(options);
     plan_.split_options = options;
-    plan_.split = split_observations(observations_, options);
+    std::vector<std::size_t> rows;
+    for (std::size_t row = 0; row < observations_.size(); ++row) {
+      if (!std::binary_search(plan_.test.begin(), plan_.test.end(), row)) rows.push_back(row);
+    }
+    plan_.split = split_observations(observations_, options, std::span<const std::size_t>(rows));
+    if (!plan_.test.empty())
+      note("Test set: {} observations, which score and are not trained on.", grouped(static_cast<double>(plan_.test.size())));
     if (plan_.split.training.size() < kFewest) {
       throw Error(
           fmt::format("only {} observations are left to train on; hold out fewer (--held-out)", plan_.split.training.size()));
     }
     if (plan_.out_of_fold) return;  // the folds say it
     if (options.method == SplitMethod::none) {
-      note("Split: nothing is held out, so there will be no scores.");
+      note("Split: nothing is held out{}.",
+           plan_.test.empty() ? ", so there will be no scores" : "; noise and spread stay uncalibrated");
     } else {
       note("Split: {} observations held out {}, {} train.{}{}", grouped(static_cast<double>(plan_.split.held_out.size())),
            split_words(options), grouped(static_cast<double>(plan_.split.training.size())), reason.empty() ? "" : " ", reason);
@@ -336,7 +359,8 @@ class Planner {
     const bool drawn = method == UncertaintyMethod::variational || method == UncertaintyMethod::dropout;
     plan_.members = wanted.members.value_or(drawn ? 1 : kMembers);
     const double length = lengthscale_from_engine(plan_.domain, spec.spatial.lengthscales[0]);
-    if (plan_.method == FitMethod::process) return;
+    if (plan_.method == FitMethod::other) note_method();
+    if (!has_networks()) return;
     note("Model: {} of {}, {} features, bottlenecks of {}; lengthscale {} {}{}.",
          counted(static_cast<double>(plan_.members), "network"), counted(spec.spatial.layers, "layer"), spec.features,
          spec.bottleneck, length < 1000.0 ? fmt::format("{:.3g}", length) : grouped(std::round(length)), plan_.domain.unit,
@@ -403,7 +427,7 @@ class Planner {
     if (plan_.settings.tune.method == TuneMethod::gradient) recipe.train_lengthscales = recipe.train_amplitudes = true;
     check(recipe);
     plan_.recipe = recipe;
-    if (plan_.method == FitMethod::process) return;
+    if (!has_networks()) return;
     if (recipe.value_noise > 0.0) {
       note(
           "Ensemble: each network's values get noise of {:.2g} of its own, so that their spread tells what the noise leaves "
@@ -427,6 +451,7 @@ class Planner {
 
   // What training will hold at once: the observations as they are and as the engine's rows, and what its threads work on.
   void foresee_memory() {
+    if (plan_.method == FitMethod::other) return;  // methods foresee their own
     const auto n = static_cast<double>(observations_.size());
     const bool variational = plan_.settings.uncertainty.method == UncertaintyMethod::variational;
     const double networks = training_bytes(plan_.spec, plan_.recipe, plan_.members, plan_.split.training.size(),
@@ -451,6 +476,7 @@ class Planner {
     add_settings(print, plan_.settings, on_fit);
     add_observations(print, observations_);
     print.add(std::span<const std::size_t>(plan_.split.training));
+    print.add(std::span<const std::size_t>(plan_.test));
     return print.text();
   }
 

@@ -33,6 +33,7 @@ class ExactGp {
   ExactGp(KernelSpec spec, GpParameters parameters, GpData data, const std::string& where);
 
   const GpParameters& parameters() const { return parameters_; }
+  const GpData& data() const { return data_; }
   double jitter() const { return factor_.jitter; }
 
   // Of the field at points [dimensions, m]; the variance is without noise. m n extra memory.

@@ -31,15 +31,12 @@ constexpr std::size_t kStart = 500;    // observations of the process that all e
 
 }  // namespace
 
-struct ExpertMixture::Expert {
-  VectorXd place;
-  std::vector<Index> rows;
-  GpParameters fitted, smoothed;
+struct ExpertMixture::Expert : ExpertRecord {
   std::variant<std::monostate, ExactGp, SgprGp> gp;
 
-  // The first of its rows, which are in a drawn order.
-  MatrixXd inducing(const GpData& own, std::size_t count) const {
-    return own.points.leftCols(std::min<Index>(own.size(), static_cast<Index>(count)));
+  // Its rows are in a drawn order: the first of them are as good as any.
+  std::vector<Index> first(std::size_t count) const {
+    return {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(count, rows.size()))};
   }
 };
 
@@ -129,9 +126,7 @@ ExpertMixture& ExpertMixture::operator=(ExpertMixture&&) noexcept = default;
 ExpertMixture::ExpertMixture(KernelSpec spec, const GpData& data, const MatrixXd& places, const ExpertSettings& settings,
                              const std::string& method)
     : spec_(std::move(spec)), reach_(settings.reach), space_coordinates_(places.rows()) {
-  prior_mean_ = data.values.mean();
-  prior_variance_ = (data.values.array() - prior_mean_).square().mean();
-  if (data.known_variance.size() > 0) known_noise_ = data.known_variance.mean();
+  describe_prior(data);
   const NeighbourTree tree(data.points.topRows(space_coordinates_));
   std::vector<Index> near;
   for (Index i = 0; i < places.cols(); ++i) {
@@ -151,6 +146,29 @@ ExpertMixture::ExpertMixture(KernelSpec spec, const GpData& data, const MatrixXd
   if (!stopped_) make_predictors(data, settings, method);
 }
 
+ExpertMixture::ExpertMixture(KernelSpec spec, const GpData& data, const std::vector<ExpertRecord>& records,
+                             const ExpertSettings& settings, const std::string& method)
+    : spec_(std::move(spec)), reach_(settings.reach) {
+  describe_prior(data);
+  for (const ExpertRecord& record : records) {
+    const bool inside = std::all_of(record.rows.begin(), record.rows.end(), [&](Index row) { return row >= 0 && row < data.size(); });
+    const bool same_space = record.place.size() == records.front().place.size() && record.place.size() <= data.points.rows();
+    if (!inside || record.rows.empty() || !same_space)
+      throw Error(fmt::format("{}: an expert's observations are not among the {} that there are", method, data.size()));
+    experts_.push_back(std::make_unique<Expert>());
+    static_cast<ExpertRecord&>(*experts_.back()) = record;
+  }
+  if (experts_.empty()) throw Error(fmt::format("{}: there are no experts", method));
+  space_coordinates_ = experts_.front()->place.size();
+  make_predictors(data, settings, method);
+}
+
+void ExpertMixture::describe_prior(const GpData& data) {
+  prior_mean_ = data.values.mean();
+  prior_variance_ = (data.values.array() - prior_mean_).square().mean();
+  if (data.known_variance.size() > 0) known_noise_ = data.known_variance.mean();
+}
+
 void ExpertMixture::fit_experts(const GpData& data, const ExpertSettings& settings, const std::string& method) {
   const Found start = fit_exact(spec_, data,
                                 {.subset = kStart,
@@ -166,11 +184,9 @@ void ExpertMixture::fit_experts(const GpData& data, const ExpertSettings& settin
   box.starts = {box.centre};
   for_all(experts_.size(), settings, 0.0, 0.9, [&](std::size_t i) {
     Expert& expert = *experts_[i];
-    const GpData own = subset(data, expert.rows);
-    const MatrixXd inducing = expert.inducing(own, settings.inducing);
+    const GpData own = subset(data, expert.first(settings.fit_observations));
     const auto evidence = [&](const VectorXd& theta, VectorXd& gradient, double& mean) {
-      Evidence e = settings.inducing > 0 ? sgpr_bound(spec_, own, inducing, theta, std::nullopt, true)
-                                         : log_evidence(spec_, own, theta, std::nullopt, true);
+      Evidence e = log_evidence(spec_, own, theta, std::nullopt, true);
       gradient = std::move(e.gradient);
       mean = e.mean;
       return e.value;
@@ -201,10 +217,10 @@ void ExpertMixture::make_predictors(const GpData& data, const ExpertSettings& se
   for_all(experts_.size(), settings, 0.9, 1.0, [&](std::size_t i) {
     Expert& expert = *experts_[i];
     GpData own = subset(data, expert.rows);
-    const MatrixXd inducing = expert.inducing(own, settings.inducing);
     const std::string where = fmt::format("{}, expert at {}", method, place_text(settings, expert.place));
     const VectorXd theta = expert.smoothed.packed();
-    if (settings.inducing > 0) {
+    if (settings.inducing > 0 && expert.rows.size() > std::max(settings.inducing, settings.fit_observations)) {
+      const MatrixXd inducing = own.points.leftCols(static_cast<Index>(settings.inducing));
       expert.smoothed.mean = sgpr_bound(spec_, own, inducing, theta, std::nullopt, false).mean;
       expert.gp = SgprGp(spec_, expert.smoothed, own, inducing, where);
     } else {
@@ -215,6 +231,7 @@ void ExpertMixture::make_predictors(const GpData& data, const ExpertSettings& se
   stopped_ = settings.stop.stop_requested();
 }
 
+const ExpertRecord& ExpertMixture::record(std::size_t expert) const { return *experts_[expert]; }
 VectorXd ExpertMixture::place(std::size_t expert) const { return experts_[expert]->place; }
 const GpParameters& ExpertMixture::fitted(std::size_t expert) const { return experts_[expert]->fitted; }
 const GpParameters& ExpertMixture::smoothed(std::size_t expert) const { return experts_[expert]->smoothed; }

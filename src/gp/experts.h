@@ -29,8 +29,9 @@ struct ExpertSettings {
   double reach = 0.24;                  // beyond which it does not predict
   double smoothing = 0.2;               // standard deviation of the Gaussian weights that smooth log parameters; 0: no smoothing
   std::size_t max_observations = 500;   // an expert's, drawn where there are more
+  std::size_t fit_observations = 500;   // of these, drawn, that its parameters are fitted to, by the exact evidence
   std::size_t least_observations = 20;  // places with fewer are left to their neighbours
-  std::size_t inducing = 0;             // points of each expert; 0: exact processes
+  std::size_t inducing = 0;             // points of an expert with more observations than fit_observations; 0: exact processes
   int evaluations = 25;                 // of the evidence, for each expert
   std::vector<std::optional<double>> lengthscales = {};
   std::uint64_t seed = 1;
@@ -46,10 +47,20 @@ Eigen::MatrixXd expert_places(const GpData& data, Space space, int space_coordin
 
 double expert_place_count(const GpData& data, Space space, double spacing);  // how many these are
 
+// An expert without its factors: what is kept of it.
+struct ExpertRecord {
+  Eigen::VectorXd place;
+  std::vector<Eigen::Index> rows;  // its observations; parameters are fitted to the first of them, and the first are inducing
+  GpParameters fitted, smoothed;
+};
+
 class ExpertMixture {
  public:
   // Fits both passes. Check stopped() before use.
   ExpertMixture(KernelSpec spec, const GpData& data, const Eigen::MatrixXd& places, const ExpertSettings& settings,
+                const std::string& method);
+  // The same mixture from records() of an earlier one. Throws Error where a record does not fit the observations.
+  ExpertMixture(KernelSpec spec, const GpData& data, const std::vector<ExpertRecord>& records, const ExpertSettings& settings,
                 const std::string& method);
   ~ExpertMixture();
   ExpertMixture(const ExpertMixture&) = delete;
@@ -59,6 +70,7 @@ class ExpertMixture {
 
   bool stopped() const { return stopped_; }
   std::size_t experts() const { return experts_.size(); }
+  const ExpertRecord& record(std::size_t expert) const;
   Eigen::VectorXd place(std::size_t expert) const;
   const GpParameters& fitted(std::size_t expert) const;    // of the first pass
   const GpParameters& smoothed(std::size_t expert) const;  // of the second; what predicts
@@ -70,6 +82,7 @@ class ExpertMixture {
  private:
   struct Expert;
 
+  void describe_prior(const GpData& data);
   void fit_experts(const GpData& data, const ExpertSettings& settings, const std::string& method);
   void smooth_parameters(double width);
   void make_predictors(const GpData& data, const ExpertSettings& settings, const std::string& method);

@@ -124,5 +124,29 @@ TEST(ExpertPlaces, CoverThePlaneAndTheSphereEvenly) {
   }
 }
 
+// Through nearly as many inducing points as observations it is the exact process but for little; and the same when made anew from its
+// records.
+TEST(Experts, PredictFromAllObservationsThroughInducingPoints) {
+  const Simulated s = simulated_plane(200, 47);
+  ExpertSettings settings = small_settings();
+  settings.radius = settings.reach = 10.0;
+  settings.max_observations = 200;
+  settings.fit_observations = 60;
+  settings.inducing = 190;
+  const ExpertMixture mixture(s.spec, s.data, MatrixXd::Zero(2, 1), settings, "test");
+  const MatrixXd x = plane_points(3, 50, 42);
+  const Prediction sparse(mixture, x);
+  VectorXd mean(50), variance;
+  ExactGp(s.spec, mixture.smoothed(0), s.data, "test").predict(x, mean, &variance);
+  EXPECT_LT((sparse.mean - mean).cwiseAbs().maxCoeff(), 0.05);
+  const ExpertMixture again(s.spec, s.data, std::vector{mixture.record(0)}, settings, "test");
+  const Prediction same(again, x);
+  EXPECT_EQ(same.mean, sparse.mean);
+  EXPECT_EQ(same.variance, sparse.variance);
+  ExpertRecord outside = mixture.record(0);
+  outside.rows[0] = 200;
+  EXPECT_THROW(ExpertMixture(s.spec, s.data, std::vector{outside}, settings, "test"), Error);
+}
+
 }  // namespace
 }  // namespace drift::gp

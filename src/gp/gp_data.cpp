@@ -27,6 +27,7 @@ GpData subset(const GpData& data, const std::vector<Eigen::Index>& rows) {
     out.points.col(i) = data.points.col(row);
     out.values[i] = data.values[row];
     if (out.known_variance.size() > 0) out.known_variance[i] = data.known_variance[row];
+    if (!data.fold.empty()) out.fold.push_back(data.fold[static_cast<std::size_t>(row)]);
   }
   return out;
 }

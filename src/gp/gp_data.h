@@ -1,6 +1,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
+#include <vector>
 
 #include "gp/kernel.h"
 
@@ -14,6 +16,7 @@ struct GpData {
   Eigen::MatrixXd points;          // [dimensions, n]
   Eigen::VectorXd values;          // [n]
   Eigen::VectorXd known_variance;  // [n] of each observation's error; empty: none is known
+  std::vector<std::uint8_t> fold = {};  // [n] whole tracks or blocks together; empty: none are known
 
   Eigen::Index size() const { return points.cols(); }
   double known(Eigen::Index i) const { return known_variance.size() > 0 ? known_variance[i] : 0.0; }

@@ -67,6 +67,7 @@ GpData in_place_order(const GpData& data) {
 GpData merged(const KernelSpec& spec, const GpParameters& parameters, const GpData& data, double side) {
   const Index n = data.size();
   GpData out = data;
+  out.fold.clear();
   out.known_variance = VectorXd::Constant(n, parameters.noise_variance());
   if (data.known_variance.size() > 0) out.known_variance += data.known_variance;
   if (side <= 0.0) return out;
@@ -93,6 +94,7 @@ NearestGp::NearestGp(KernelSpec spec, GpParameters parameters, const GpData& dat
       parameters_(std::move(parameters)),
       data_(merged(kernel_.spec(), parameters_, data, settings.merge)),
       neighbours_(settings.neighbours),
+      mean_(settings.mean),
       inverse_lengthscale_(inverse_lengthscales(kernel_.spec(), parameters_.kernel)),
       finder_(scaled(data_.points, inverse_lengthscale_), random_order(data_.size(), settings.seed), settings.thinning) {}
 
@@ -102,7 +104,7 @@ struct NearestGp::Kriging {
   std::vector<Index> rows = {};
   MatrixXd near = {};   // [dimensions, k]
   MatrixXd lower = {};  // [k, k]
-  MatrixXd right = {};  // [k, 2] y - m, and the covariance with the point
+  MatrixXd right = {};  // [k, 3] y - m, the covariance with the point, and ones
   VectorXd noise = {};  // [k]
 
   void gather(const VectorXd& point) {
@@ -110,7 +112,8 @@ struct NearestGp::Kriging {
     gp.finder_.find(place.data(), gp.neighbours_, rows);
     const auto k = static_cast<Index>(rows.size());
     near.resize(gp.data_.points.rows(), k);
-    right.resize(k, 2);
+    right.resize(k, 3);
+    right.col(2).setOnes();
     noise.resize(k);
     for (Index i = 0; i < k; ++i) {
       const Index row = rows[static_cast<std::size_t>(i)];
@@ -118,7 +121,7 @@ struct NearestGp::Kriging {
       right(i, 0) = gp.data_.values[row] - gp.parameters_.mean;
       noise[i] = gp.data_.known_variance[row];
     }
-    gp.kernel_.matrix(near, point, right.rightCols(1));
+    gp.kernel_.matrix(near, point, right.middleCols(1, 1));
   }
 
   void factor_near(const VectorXd& point) {
@@ -144,7 +147,13 @@ void NearestGp::predict(Points points, VectorXd& mean, VectorXd& variance) const
     MatrixXd& right = kriging.right;
     solve_lower(kriging.lower, false, right);
     mean[p] = parameters_.mean + right.col(0).dot(right.col(1));
-    variance[p] = std::max(0.0, kernel_.variance() - right.col(1).squaredNorm());
+    double left = kernel_.variance() - right.col(1).squaredNorm();
+    if (mean_ == MeanKind::local) {
+      const double ones = right.col(2).squaredNorm(), missing = 1.0 - right.col(2).dot(right.col(1));
+      mean[p] += missing * right.col(2).dot(right.col(0)) / ones;
+      left += missing * missing / ones;
+    }
+    variance[p] = std::max(0.0, left);
   }
 }
 

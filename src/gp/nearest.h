@@ -17,8 +17,14 @@ namespace drift::gp {
 // The nearest-neighbour Gaussian process: every prediction is kriging from k observations near in scaled space-time (Vecchia
 // 1988; Datta et al. 2016; Katzfuss, Guinness & Lawrence 2022 for the scaling). With k = n it is the exact process.
 
+// What stands for the mean in a prediction: a constant of all observations, or one unknown in each neighbourhood, which is ordinary
+// kriging: with 1 the vector of ones, b = K^-1 k and h = 1 - 1'b,
+//   mean = m + b'(y - m) + h g,   g = 1'K^-1 (y - m) / 1'K^-1 1,   variance = k(x, x) - k'b + h^2 / 1'K^-1 1.
+enum class MeanKind { global, local };
+
 struct NearestSettings {
   std::size_t neighbours = 32;
+  MeanKind mean = MeanKind::global;
   Thinning thinning = {};
   double merge = 0.1;         // side of a cell, in lengthscales, within which predictions take observations together; 0: none
   std::size_t subset = 4000;  // conditionals in the likelihood
@@ -33,6 +39,9 @@ struct NearestSettings {
 };
 
 // Which conditionals stand for the likelihood of n observations, by lengthscales as they are now.
+//   with folds    each given the k nearest of all other folds, as gaps are predicted: along a track observations lie seconds apart,
+//                 and what they say of each other drowns what they say of the field between tracks (twenty days of sea level: a
+//                 time lengthscale of 0.13 days and an RMSE of 0.058 m where 0.029 m can be had)
 //   n <= subset   all, each given the k nearest of those before it in a random order: Vecchia's likelihood
 //   else          half of them as predictions are made, from all other observations; the rest given the k nearest of thinnings by
 //                 8, 64, 512 ..., which see the longer lengths that the dense tracks around an observation hide
@@ -67,6 +76,7 @@ class NearestGp {
   GpParameters parameters_;
   GpData data_;  // merged: the variances are those of all of the error
   std::size_t neighbours_;
+  MeanKind mean_;
   Eigen::VectorXd inverse_lengthscale_;  // [dimensions]
   NeighbourFinder finder_;
 };

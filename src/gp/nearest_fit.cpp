@@ -39,6 +39,42 @@ void leave_out(Index target, std::size_t most, std::vector<Index>& given) {
   if (given.size() > most) given.resize(most);
 }
 
+// Observations of some folds, each given the nearest of all other folds: nothing of its own track or block.
+std::vector<Conditional> across_folds(const MatrixXd& points, const GpData& data, const std::vector<Index>& order,
+                                      const NearestSettings& settings) {
+  constexpr int kMostFolds = 3;  // trees of all others have to be made for each
+  const int folds = std::min(kMostFolds, *std::max_element(data.fold.begin(), data.fold.end()) + 1);
+  std::vector<Conditional> out;
+  for (int fold = 0; fold < folds; ++fold) {
+    std::vector<Index> others;
+    std::vector<Conditional> own;
+    const std::size_t most = settings.subset / static_cast<std::size_t>(folds);
+    for (const Index row : order) {
+      if (data.fold[static_cast<std::size_t>(row)] != fold)
+        others.push_back(row);
+      else if (own.size() < most)
+        own.push_back({.target = row, .given = {}});
+    }
+    if (others.empty()) continue;
+    std::sort(others.begin(), others.end());
+    const NeighbourFinder near(points(Eigen::all, others), random_order(static_cast<Index>(others.size()), settings.seed),
+                               settings.thinning);
+    const int threads = std::max(1, settings.threads);
+    run_on_threads(threads, [&](int thread) {
+      for (auto i = static_cast<std::size_t>(thread); i < own.size(); i += static_cast<std::size_t>(threads)) {
+        near.find(points.col(own[i].target).data(), settings.neighbours, own[i].given);
+        for (Index& row : own[i].given) row = others[static_cast<std::size_t>(row)];
+      }
+    });
+    out.insert(out.end(), own.begin(), own.end());
+  }
+  return out;
+}
+
+bool has_folds(const GpData& data) {
+  return !data.fold.empty() && *std::max_element(data.fold.begin(), data.fold.end()) > 0;
+}
+
 }  // namespace
 
 std::vector<Conditional> choose_conditionals(const KernelSpec& spec, const GpData& data, const KernelParameters& parameters,
@@ -46,6 +82,7 @@ std::vector<Conditional> choose_conditionals(const KernelSpec& spec, const GpDat
   const Index n = data.size();
   const std::vector<Index> order = random_order(n, settings.seed);
   const MatrixXd points = inverse_lengthscales(spec, parameters).asDiagonal() * data.points;
+  if (has_folds(data)) return across_folds(points, data, order, settings);
   if (static_cast<std::size_t>(n) <= settings.subset) return all_in_order(points, order, settings.neighbours);
 
   // Targets are the last of the order, neighbours from thinnings the first.

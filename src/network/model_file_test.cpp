@@ -64,7 +64,7 @@ class ChangedModel {
     return *found;
   }
   std::span<float> numbers(const std::string& name) {  // they are the ensemble's, which is ours
-    const std::span<const float> data = tensor(name).data;
+    const auto data = std::get<std::span<const float>>(tensor(name).data);
     return {const_cast<float*>(data.data()), data.size()};
   }
   std::map<std::string, std::string>& metadata() { return parts_.metadata; }
@@ -166,7 +166,7 @@ TEST(ModelFile, IsRefusedWhenForeign) {
 
 TEST(ModelFile, IsRefusedWhenFromANewerVersion) {
   ChangedModel model;
-  model.metadata()["format_version"] = "6";
+  model.metadata()["format_version"] = "7";
   model.metadata()["drift_version"] = "7.1.0";
   model.metadata()["spec"] = "whatever a newer spec looks like";
   EXPECT_EQ(model.refusal(),

@@ -56,15 +56,22 @@ std::string quoted(const std::filesystem::path& path, const std::string& text) {
   }
 }
 
+constexpr std::array<const char*, 3> kTypes = {"F32", "F64", "I64"};  // in the order of TensorSource::data
+
+std::span<const std::byte> bytes_of(const TensorSource& tensor) {
+  return std::visit([](const auto& data) { return std::span<const std::byte>(std::as_bytes(data)); }, tensor.data);
+}
+
 void check_sources(const std::filesystem::path& path, std::span<const TensorSource> tensors) {
   std::set<std::string> names = {kSafetensorsMetadata};
   for (const TensorSource& tensor : tensors) {
     if (!names.insert(tensor.name).second) {
       throw Error(fmt::format("cannot write {}: two tensors have the name \"{}\"", path.string(), tensor.name));
     }
-    if (checked_product(tensor.shape, 1) != tensor.data.size()) {
+    const std::size_t size = std::visit([](const auto& data) { return data.size(); }, tensor.data);
+    if (checked_product(tensor.shape, 1) != size) {
       throw Error(fmt::format("cannot write {}: tensor \"{}\" has shape {} but {} numbers", path.string(), tensor.name,
-                              shape_text(tensor.shape), tensor.data.size()));
+                              shape_text(tensor.shape), size));
     }
   }
 }
@@ -81,9 +88,9 @@ std::string make_header(const std::filesystem::path& path, std::span<const Tenso
   header += "}";
   std::size_t begin = 0;
   for (const TensorSource& tensor : tensors) {
-    const std::size_t end = begin + tensor.data.size_bytes();
-    header += fmt::format(",{}:{{\"dtype\":\"F32\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", quoted(path, tensor.name),
-                          fmt::join(tensor.shape, ","), begin, end);
+    const std::size_t end = begin + bytes_of(tensor).size();
+    header += fmt::format(",{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", quoted(path, tensor.name),
+                          kTypes.at(tensor.data.index()), fmt::join(tensor.shape, ","), begin, end);
     begin = end;
   }
   header += "}";
@@ -106,7 +113,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
   AtomicFile file(path);
   file.write(std::as_bytes(std::span(length)));
   file.write(std::as_bytes(std::span(header)));
-  for (const TensorSource& tensor : tensors) file.write(std::as_bytes(tensor.data));
+  for (const TensorSource& tensor : tensors) file.write(bytes_of(tensor));
   file.commit();
 }
 
@@ -129,22 +136,33 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path
   check_offsets();
 }
 
-void SafetensorsFile::expect(const std::string& name, std::span<const std::size_t> shape) const {
+void SafetensorsFile::expect(const std::string& name, std::span<const std::size_t> shape, const std::string& dtype) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) fail(fmt::format("tensor \"{}\" is missing", name));
   const TensorEntry& entry = found->second;
-  if (entry.dtype != "F32") fail(fmt::format("tensor \"{}\" is of {} but F32 is wanted", name, entry.dtype));
+  if (entry.dtype != dtype) fail(fmt::format("tensor \"{}\" is of {} but {} is wanted", name, entry.dtype, dtype));
   if (!std::equal(shape.begin(), shape.end(), entry.shape.begin(), entry.shape.end())) {
     fail(fmt::format("tensor \"{}\" has shape {} but {} is wanted", name, shape_text(entry.shape), shape_text(shape)));
   }
 }
 
-void SafetensorsFile::read(const std::string& name, std::span<const std::size_t> shape, std::span<float> out) const {
-  expect(name, shape);
-  if (checked_product(shape, 1) != out.size()) {
-    fail(fmt::format("tensor \"{}\" has shape {} but room for {} numbers", name, shape_text(shape), out.size()));
+void SafetensorsFile::read_as(const std::string& dtype, const std::string& name, std::span<const std::size_t> shape,
+                              std::size_t count, std::span<std::byte> out) const {
+  expect(name, shape, dtype);
+  if (checked_product(shape, 1) != count) {
+    fail(fmt::format("tensor \"{}\" has shape {} but room for {} numbers", name, shape_text(shape), count));
   }
-  read_bytes(data_begin_ + tensors_.at(name).begin, std::as_writable_bytes(out));
+  read_bytes(data_begin_ + tensors_.at(name).begin, out);
+}
+
+void SafetensorsFile::read(const std::string& name, std::span<const std::size_t> shape, std::span<float> out) const {
+  read_as("F32", name, shape, out.size(), std::as_writable_bytes(out));
+}
+void SafetensorsFile::read(const std::string& name, std::span<const std::size_t> shape, std::span<double> out) const {
+  read_as("F64", name, shape, out.size(), std::as_writable_bytes(out));
+}
+void SafetensorsFile::read(const std::string& name, std::span<const std::size_t> shape, std::span<std::int64_t> out) const {
+  read_as("I64", name, shape, out.size(), std::as_writable_bytes(out));
 }
 
 void SafetensorsFile::fail(const std::string& message) const { throw Error(fmt::format("{}: {}", path_.string(), message)); }

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/atomic_file.h"
@@ -14,13 +15,13 @@ namespace drift {
 
 // The safetensors container (github.com/huggingface/safetensors): 8 bytes of header length, little-endian; a JSON header
 //   {"name": {"dtype": "F32", "shape": [rows, cols], "data_offsets": [begin, end]}, ..., "__metadata__": {"key": "text"}};
-// then the tensors' bytes, row-major, little-endian, without gaps, at those offsets. drift writes and reads F32.
+// then the tensors' bytes, row-major, little-endian, without gaps, at those offsets. drift writes and reads F32, F64 and I64.
 
 // One tensor to write. The numbers stay where they are.
 struct TensorSource {
   std::string name;
   std::vector<std::size_t> shape;
-  std::span<const float> data;
+  std::variant<std::span<const float>, std::span<const double>, std::span<const std::int64_t>> data;
 };
 
 // Streams the tensors into a file that appears whole or not at all (AtomicFile). Throws Error: a name given twice, a shape that
@@ -46,10 +47,12 @@ class SafetensorsFile {
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   const std::map<std::string, TensorEntry>& tensors() const { return tensors_; }
 
-  // Throws Error unless the tensor is there, of F32 and of this shape.
-  void expect(const std::string& name, std::span<const std::size_t> shape) const;
+  // Throws Error unless the tensor is there, of F32 (or another type) and of this shape.
+  void expect(const std::string& name, std::span<const std::size_t> shape, const std::string& dtype = "F32") const;
   // The same, then reads its numbers; `out` has as many entries as the shape.
   void read(const std::string& name, std::span<const std::size_t> shape, std::span<float> out) const;
+  void read(const std::string& name, std::span<const std::size_t> shape, std::span<double> out) const;
+  void read(const std::string& name, std::span<const std::size_t> shape, std::span<std::int64_t> out) const;
 
   // Throws Error with the path before the message.
   [[noreturn]] void fail(const std::string& message) const;
@@ -57,6 +60,8 @@ class SafetensorsFile {
  private:
   std::string read_header();
   void read_bytes(std::uint64_t position, std::span<std::byte> out) const;
+  void read_as(const std::string& dtype, const std::string& name, std::span<const std::size_t> shape, std::size_t count,
+               std::span<std::byte> out) const;
   void check_offsets() const;
 
   std::filesystem::path path_;

@@ -17,6 +17,12 @@ class OneSetting {
 
   void check(bool) const {}
   void check(const std::string&) const {}
+  void check(const FitChoice& choice) const {
+    const bool own = choice.parts != FitMethod::other;
+    require(own || !choice.name.empty(), "\"\"", "must name a method");
+    require(!own || (choice.name.empty() && choice.options.empty()), text_of(choice), "has options of another method");
+    fit_choice(text_of(choice));
+  }
   void check(const Range& range) const {
     for (const double end : {range.low, range.high}) require(std::isfinite(end), end, "must be finite");
     require(range.low <= range.high, fmt::format("[{}, {}]", range.low, range.high), "must have its lower end first");

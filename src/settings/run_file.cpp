@@ -138,6 +138,15 @@ class RunFile {
     if (!node.is_array()) fail_type(node, key, "a text or an array of texts");
     for (const toml::node& entry : *node.as_array()) read(entry, key, rule, field.emplace_back());
   }
+  void read(const toml::node& node, const char* key, const SettingRule& rule, std::optional<FitChoice>& field) const {
+    std::string text;
+    read(node, key, rule, text);
+    try {
+      field = text == kAuto ? std::nullopt : std::optional(fit_choice(text));
+    } catch (const UsageError& error) {
+      fail(node, error.what());
+    }
+  }
   void read(const toml::node& node, const char* key, const SettingRule&, bool& field) const {
     if (!node.is_boolean()) fail_type(node, key, "true or false");
     field = *node.value<bool>();
@@ -195,6 +204,7 @@ RunSettings read_run_file(const std::filesystem::path& path) {
   RunSettings settings = run_settings_from_toml(text, path.string());
   const std::filesystem::path folder = path.parent_path();
   for (std::string& pattern : settings.data.files) anchor(pattern, folder);
+  for (std::string& pattern : settings.split.test) anchor(pattern, folder);
   anchor(settings.output.model, folder);
   anchor(settings.compare.folder, folder);
   if (settings.compare.grid.ends_with(".nc") && !settings.compare.grid.starts_with("file:"))

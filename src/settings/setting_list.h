@@ -95,9 +95,17 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   visit("split", "block", s.split.block, more_than_zero("--block", "Side of a block to hold out, km (or the unit of x and y)"));
   visit("split", "block_days", s.split.block_days,
         between("--block-days", "Length of a block to hold out, days; 0: all times", 0.0, 1e9));
+  visit("split", "test", s.split.test,
+        any("--test", "Files with the test set, which scores and is never trained on: paths or globs").bearing(on_observations));
+  visit("split", "test_where", s.split.test_where,
+        any("--test-where", "The test set: what meets this, as 'pass in 8,16' or 'platform == Sentinel-3B'")
+            .bearing(on_observations));
 
   visit("fit", "method", s.fit.method,
-        any("--method", "Parts of the model: networks and a local process, or one of them").bearing(kNetworks));
+        any("--method",
+            "What the model is made of: auto, blend (networks and a local process), network, process, or a method that drift compare "
+            "--list names, as nngp:neighbours=64")
+            .bearing(kNetworks));
   visit("fit", "folds", s.fit.folds,
         between("--folds", "Folds of whole tracks or blocks; each network leaves one out", 2, 255).bearing(kNetworks));
 

@@ -10,6 +10,7 @@
 
 #include "drift/enum_words.h"
 #include "drift/read_observations.h"
+#include "drift/run_settings.h"
 
 namespace drift {
 
@@ -21,6 +22,7 @@ struct TomlText {
   std::string operator()(const std::array<double, 4>& box) const {
     return fmt::format("[{}, {}, {}, {}]", box[0], box[1], box[2], box[3]);
   }
+  std::string operator()(const FitChoice& choice) const { return (*this)(text_of(choice)); }
   template <class Number>
   requires std::is_arithmetic_v<Number> std::string operator()(Number value) const { return fmt::format("{}", value); }
   template <EnumWithWords E>

@@ -30,6 +30,7 @@ class FlagText {
     field.clear();
     for (const std::string& text : texts_) into(field.emplace_back(), text);
   }
+  void into(std::optional<FitChoice>& field) const { field = text() == kAuto ? std::nullopt : std::optional(fit_choice(text())); }
   void into(bool& field) const { field = true; }
   void into(std::optional<Range>& field) const {
     const auto numbers = parse_numbers<double>(text(), ':', 2);
@@ -85,6 +86,8 @@ std::string fallback_text(const Field& field) {
     return field;
   } else if constexpr (EnumWithWords<Field>) {
     return std::string(word_of(field));
+  } else if constexpr (std::is_same_v<Field, std::optional<FitChoice>>) {
+    return field ? text_of(*field) : std::string(kAuto);
   } else if constexpr (FieldOfWords<Field>) {
     return std::string(field ? word_of(*field) : kAuto);
   } else {

@@ -120,6 +120,33 @@ TEST(Compare, EndsWithTheTableSoFarWhenInterrupted) {
   EXPECT_EQ(row_of(table, "drift:parts=network")["fits"], 1);
 }
 
+// As timeout does: it signals its child, then the whole process group, the child a second time.
+TEST(Compare, LeavesItsTableWhenTheSameSignalComesTwice) {
+  const TemporaryFolder folder;
+  const std::string line = fmt::format(
+      "'{}' compare '{}' --value ssh {} --method drift --method drift:epochs=1000000 --seeds 1 --no-maps & "
+      "until ls comparison/fits/*.json > list 2> /dev/null; do sleep 0.05; done; kill -TERM $!; sleep 0.01; kill -TERM $!; "
+      "wait $!",
+      DRIFT_COMMAND, (small_run() / "tracks.nc").string(), kSmallNetworks);
+  const FinishedRun run = run_shell(folder.path(), "set -m; " + line);
+  EXPECT_EQ(run.status, 1) << "ended by the signal, not by itself";
+  EXPECT_TRUE(contains(run.err, "The same command goes on from there")) << run.err;
+  EXPECT_EQ(row_of(json::parse(read_file(folder.path() / "comparison/table.json")), "drift")["fits"], 1);
+}
+
+TEST(Compare, WritesItsTableAfterEveryFit) {
+  const TemporaryFolder folder;
+  const std::string line = fmt::format(
+      "'{}' compare '{}' --value ssh {} --method drift --method drift:epochs=1000000 --seeds 1 --no-maps & "
+      "until ls comparison/table.json > list 2> /dev/null; do sleep 0.05; done; kill -KILL $!; wait $!",
+      DRIFT_COMMAND, (small_run() / "tracks.nc").string(), kSmallNetworks);
+  run_shell(folder.path(), "set -m; " + line);
+  const json table = json::parse(read_file(folder.path() / "comparison/table.json"));
+  EXPECT_EQ(table["finished"], false);
+  EXPECT_EQ(row_of(table, "drift")["fits"], 1);
+  EXPECT_EQ(row_of(table, "drift:epochs=1000000")["fits"], 0);
+}
+
 TEST(Compare, AFailingMethodLeavesTheRestIntact) {
   const TemporaryFolder folder;
   // The rate is drift's: its training diverges.

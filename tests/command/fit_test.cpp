@@ -207,4 +207,61 @@ TEST(Fit, WithOneThreadBeginsNoOtherFromReadingToPrediction) {
   }
 }
 
+// A method of `compare`, from fit to maps, points and scores without a flag.
+TEST(Fit, SavesAnotherMethodThatPredictAndScoreTake) {
+  const TemporaryFolder folder;
+  const std::string tracks = (small_run() / "tracks.nc").string();
+  const FinishedRun fit = run_shell(
+      folder.path(), fmt::format("drift fit '{}' --value ssh --method nngp:subset=300,neighbours=24,nu=1.5 --out m.safetensors", tracks));
+  ASSERT_EQ(fit.status, 0) << fit.err;
+  for (const char* said : {"Nearest-neighbour GP", "Checkpoints: none", "Found: lengthscale", "Held-out observations"})
+    EXPECT_TRUE(contains(fit.out, said)) << said << "\n" << fit.out;
+  const FinishedRun map =
+      run_shell(folder.path(), "drift predict m.safetensors --grid bbox:-50,25,-10,55:5 --gradient --out map.nc --quiet");
+  EXPECT_EQ(map.status, 0) << map.err;
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "map.nc"));
+  std::ofstream(folder.path() / "points.csv") << "lon,lat,time\n-30,40,2020-03-02\n-31,41,2020-03-02\n";
+  const FinishedRun points = run_shell(folder.path(), "drift predict m.safetensors --at points.csv --out predicted.csv --quiet");
+  EXPECT_EQ(points.status, 0) << points.err;
+  const FinishedRun score = run_shell(folder.path(), fmt::format("drift score m.safetensors '{}' --by none --json", tracks));
+  ASSERT_EQ(score.status, 0) << score.err;
+  const FinishedRun members = run_shell(folder.path(), "drift predict m.safetensors --members --out none.nc");
+  EXPECT_EQ(members.status, 2) << members.err;
+  EXPECT_TRUE(contains(members.err, "no members")) << members.err;
+  const FinishedRun wrong = run_shell(folder.path(), fmt::format("drift fit '{}' --value ssh --method nnpg --out m2.safetensors", tracks));
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_TRUE(contains(wrong.err, "did you mean 'nngp'?")) << wrong.err;
+}
+
+TEST(Fit, AMethodThatIsStoppedLeavesNothing) {
+  const TemporaryFolder folder;
+  const std::string line = fmt::format(
+      "'{}' fit '{}' --value ssh --method svgp:steps=1000000 --out m.safetensors & sleep 3; kill -INT $!; wait $!", DRIFT_COMMAND,
+      (small_run() / "tracks.nc").string());
+  const FinishedRun run = run_shell(folder.path(), "set -m; " + line);
+  EXPECT_EQ(run.status, 1) << run.err;
+  EXPECT_TRUE(contains(run.err, "nothing was written")) << run.err;
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()) || !std::filesystem::exists(folder.path() / "m.safetensors"));
+}
+
+// Scores are those of exactly the rows that the condition names: `drift score` of them says the same.
+TEST(Fit, ScoresAGivenTestSet) {
+  const TemporaryFolder folder;
+  const std::string tracks = (small_run() / "tracks.nc").string();
+  const std::string where = "'platform == 1'";
+  const FinishedRun fit = run_shell(
+      folder.path(), fmt::format("drift fit '{}' --value ssh --method process --test-where {} --out m.safetensors --json", tracks, where));
+  ASSERT_EQ(fit.status, 0) << fit.err;
+  const FinishedRun score =
+      run_shell(folder.path(), fmt::format("drift score m.safetensors '{}' --where {} --by none --json", tracks, where));
+  ASSERT_EQ(score.status, 0) << score.err;
+  const nlohmann::json said = nlohmann::json::parse(fit.out), scored = nlohmann::json::parse(score.out);
+  EXPECT_NEAR(said["scores"]["rmse"].get<double>(), scored["rmse"].get<double>(), 1e-6) << fit.out << score.out;
+  EXPECT_GT(said["test_observations"], 100);
+  const FinishedRun two = run_shell(folder.path(), fmt::format("drift fit '{}' --value ssh --test '{}' --test-where {} --out c.safetensors",
+                                                              tracks, tracks, where));
+  EXPECT_EQ(two.status, 2);
+  EXPECT_TRUE(contains(two.err, "two test sets")) << two.err;
+}
+
 }  // namespace
