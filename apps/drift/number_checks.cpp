@@ -2,27 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
 
-namespace {
+#include "drift/parse_number.h"
 
-// The whole text as a number, or nothing.
-template <class Number>
-std::optional<Number> parse(const std::string& text) {
-  Number number{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
-}
+namespace {
 
 CLI::Validator finite_number(bool zero_allowed) {
   const auto check = [zero_allowed](std::string& text) -> std::string {
-    const std::optional<double> number = parse<double>(text);
-    if (number && std::isfinite(*number) && (*number > 0.0 || (zero_allowed && *number == 0.0))) return "";
+    const std::optional<double> number = drift::parse_number<double>(text);
+    if (number && (*number > 0.0 || (zero_allowed && *number == 0.0))) return "";
     return fmt::format("'{}' is not a number {}", text, zero_allowed ? "of zero or more" : "greater than zero");
   };
   return CLI::Validator(check, "");
@@ -32,7 +23,7 @@ CLI::Validator finite_number(bool zero_allowed) {
 
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
   const auto check = [least, most](std::string& text) -> std::string {
-    const std::optional<std::uint64_t> number = parse<std::uint64_t>(text);
+    const std::optional<std::uint64_t> number = drift::parse_number<std::uint64_t>(text);
     if (number && *number >= least && *number <= most) return "";
     return fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
   };

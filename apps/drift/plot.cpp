@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include "commands.h"
 #include "drift/error.h"
 #include "drift/grouped.h"
+#include "drift/parse_number.h"
 #include "drift/read_observations.h"
 #include "number_checks.h"
 #include "verb_control.h"
@@ -33,22 +33,14 @@ struct PlotRun {
   drift::PlotOptions plot;
 };
 
-bool parse_number(std::string_view text, double& number) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 // "-0.4:0.4". Which is the smaller is the library's to check.
 std::optional<std::array<double, 2>> parse_limits(const std::string& option, const std::string& text) {
   if (text.empty()) return std::nullopt;
-  const std::size_t colon = text.find(':');
-  std::array<double, 2> limits = {};
-  if (colon == std::string::npos || !parse_number(std::string_view(text).substr(0, colon), limits[0]) ||
-      !parse_number(std::string_view(text).substr(colon + 1), limits[1]) || !(limits[0] < limits[1])) {
+  const auto limits = drift::parse_numbers<double>(text, ':', 2);
+  if (!limits || !((*limits)[0] < (*limits)[1])) {
     throw drift::UsageError(fmt::format("{}: '{}' is not LOW:HIGH, two numbers of which the first is the smaller", option, text));
   }
-  return limits;
+  return std::array{(*limits)[0], (*limits)[1]};
 }
 
 drift::PlotPanels panels_named(const std::string& name) {

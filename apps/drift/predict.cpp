@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "drift/error.h"
 #include "drift/field.h"
 #include "drift/grouped.h"
+#include "drift/parse_number.h"
 #include "number_checks.h"
 #include "output_path.h"
 #include "verb_control.h"
@@ -52,8 +52,7 @@ double parse_time(const std::string& text, bool calendar) {
       throw drift::UsageError(fmt::format("--time {}: the model's times are plain numbers, not dates; give a number", text));
     return days;
   }
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), days);
-  if (error == std::errc() && end == text.data() + text.size() && std::isfinite(days)) return days;
+  if (const auto number = drift::parse_number<double>(text)) return *number;
   throw drift::UsageError(
       fmt::format("--time {}: must be a time such as {}", text, calendar ? "2020-03-01 or 2020-03-01T06:00" : "12.5"));
 }

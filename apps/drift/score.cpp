@@ -13,6 +13,8 @@
 
 namespace {
 
+constexpr double kWorthSaying = 0.01;  // of the observations scored: a few may be in both sets of files
+
 struct ScoreOptions {
   std::string model;
   std::vector<std::string> files;
@@ -79,11 +81,16 @@ void run(const ScoreOptions& options, const RunOptions& flags) {
   const drift::ModelScores scores = drift::score_model(*engine, model, reading.observations, groups_of(options.by), control);
   if (options.json) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(drift::to_json(scores.all));
+    json["trained_share"] =
+        scores.trained_share ? nlohmann::ordered_json(*scores.trained_share) : nlohmann::ordered_json(nullptr);
     for (const auto& [name, its] : scores.groups) json["groups"][name] = nlohmann::ordered_json::parse(drift::to_json(its));
     fmt::print("{}\n", json.dump(2));
     return;
   }
   if (!options.quiet) fmt::print("{}\n\n", reading_text(reading));
+  if (scores.trained_share.value_or(0.0) >= kWorthSaying) {
+    fmt::print("{:.0f} % of these observations trained the model: the scores are optimistic.\n\n", 100.0 * *scores.trained_share);
+  }
   fmt::print("{}", scores_text(scores.all, model.info.value.unit));
   if (scores.groups.size() < 2) return;
   for (const auto& [name, its] : scores.groups) fmt::print("\n{}\n{}", name, scores_text(its, model.info.value.unit));

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -19,6 +18,7 @@
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/grouped.h"
+#include "drift/parse_number.h"
 #include "drift/track_file.h"
 #include "drift/truth.h"
 #include "number_checks.h"
@@ -43,18 +43,9 @@ struct SimulateVerb {
 };
 
 std::array<double, 4> parse_box(const std::string& text) {
-  std::array<double, 4> box = {};
-  const char* at = text.data();
-  const char* const end = text.data() + text.size();
-  for (std::size_t i = 0; i < box.size(); ++i) {
-    const auto [stop, error] = std::from_chars(at, end, box.at(i));
-    const bool last = i + 1 == box.size();
-    if (error != std::errc() || !std::isfinite(box.at(i)) || (last ? stop != end : stop == end || *stop != ',')) {
-      throw drift::UsageError(fmt::format("--bbox: '{}' is not four numbers LON0,LAT0,LON1,LAT1", text));
-    }
-    at = last ? stop : stop + 1;
-  }
-  return box;
+  const auto box = drift::parse_numbers<double>(text, ',', 4);
+  if (!box) throw drift::UsageError(fmt::format("--bbox: '{}' is not four numbers LON0,LAT0,LON1,LAT1", text));
+  return {(*box)[0], (*box)[1], (*box)[2], (*box)[3]};
 }
 
 // The truth by a text that says all of it, so that `drift compare --truth` knows the same one.
@@ -211,10 +202,8 @@ class Simulate {
 
 CLI::Validator share() {
   const auto check = [](std::string& text) -> std::string {
-    double number = 0.0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool good = error == std::errc() && stop == text.data() + text.size() && number >= 0.0 && number <= 1.0;
-    return good ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
+    const auto number = drift::parse_number<double>(text);
+    return number && *number >= 0.0 && *number <= 1.0 ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
   };
   return CLI::Validator(check, "");
 }

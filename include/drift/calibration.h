@@ -77,8 +77,4 @@ struct ConformalCalibration {
 ConformalCalibration fit_conformal(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
                                    std::span<const std::uint32_t> groups = {});
 
-// The factor of one level, between 0 and 1: the ceil((n + 1) level)-th smallest of |y - mean| / sd; infinity where that is beyond
-// n.
-double conformal_factor(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double level);
-
 }  // namespace drift

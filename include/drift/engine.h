@@ -81,6 +81,17 @@ struct PredictionViews {
   MatrixView<float> members = {};   // [n, members * outputs], a member's outputs side by side
 };
 
+// An ensemble made ready to predict with, for many calls on a few points each, as the blocks of a map: on a GPU the weights and
+// the room for a block stay on the device from call to call. Refers to its engine and to the ensemble, which must outlive it, the
+// ensemble unchanged. Results are those of the engine's own functions, to the bit. Calls may come from several threads.
+class Predictor {
+ public:
+  virtual ~Predictor() = default;
+
+  virtual void predict(MatrixView<const float> coordinates, const PredictionViews& out) = 0;
+  virtual void input_gradient(MatrixView<const float> coordinates, MatrixView<float> gradient) = 0;
+};
+
 // One backend: a whole ensemble, or several, at a time. Calls may come from several threads.
 class Engine {
  public:
@@ -107,6 +118,9 @@ class Engine {
   // d mean_o / d coordinate_i, analytically: gradient [n, outputs * coordinates], an output's row of coordinates side by side.
   // On the sphere the three spatial entries are the gradient along the sphere (tangent to it), per radian.
   virtual void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient) = 0;
+
+  // For calls block by block; by default it calls predict() and input_gradient().
+  virtual std::unique_ptr<Predictor> prepare(const Ensemble& ensemble);
 
   // What the last trained matrix of a member is multiplied by, its scale included: f = inputs . matrix. [n, head_input_count]
   virtual void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates,

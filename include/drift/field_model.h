@@ -74,6 +74,7 @@ struct FieldModel {
   DataCells cells = {};
   std::vector<LastLayerPosterior> last_layers = {};  // one a member where the method is last_layer, else none
   std::string settings = {};                         // the run's, as TOML
+  std::vector<std::uint64_t> training_sample = {};   // tells which observations trained (src/fields/training_sample.h)
   std::string scores = {};                           // of the held-out observations, as JSON; empty: none were held out
 
   bool has_spread() const { return process || ensemble.members.size() > 1 || !last_layers.empty(); }

@@ -74,6 +74,7 @@ FitResult fit(const FitPlan& plan, const Dataset& data, const Control& control =
 struct ModelScores {
   Scores all;
   std::vector<std::pair<std::string, Scores>> groups;  // by name; empty where nothing was asked for
+  std::optional<double> trained_share;  // of the observations that trained the model, from a sample; none: not known
 };
 enum class ScoreGroups {
   none,

@@ -54,7 +54,7 @@ struct Reading : Dataset {
   ReadReport report = {};
 };
 
-// Reads observations from files of one kind, NetCDF or CSV (plain or gzip, see read_csv.h). Patterns are paths or globs (*, ?,
+// Reads observations from files of one kind, NetCDF or CSV (plain or gzip). Patterns are paths or globs (*, ?,
 // [...]). Files are read in the order of their names, each once, and the result depends on that order alone, not on the threads.
 //
 // NetCDF: roles that are not given are those of the preset, else told by standard_name, units, axis, the value's coordinates
@@ -62,6 +62,14 @@ struct Reading : Dataset {
 // others: files along tracks, of 20 values a second, of grids. x and y with a grid mapping become longitude and latitude. The
 // standard deviation is read where ancillary_variables names it beyond doubt. Packed numbers, fill values and valid ranges are
 // those of CF. Longitudes are brought to [-180, 180), TAI to UTC.
+//
+// CSV: a table of text with one header line, separated by commas, semicolons, tabs or blanks, fields quoted as in RFC 4180 or
+// not. Lines that begin with # before the header are passed over. Roles that are not given are guessed from the usual names,
+// upper and lower case alike, with or without a unit in brackets: lon longitude (degrees east, -180 to 360), lat latitude; if
+// neither is there, x easting, y northing on a plane; time date datetime t (ISO 8601 or numbers; may be absent); value, or the
+// only column that is called like no role; sigma sd error uncertainty, track pass cycle_pass, platform satellite mission (may be
+// absent). A row in which a column in use is empty, NA, N/A, NaN or null is left out and counted; anything else that is not what
+// the column should hold is an Error that gives file and line.
 //
 // Exact duplicates (position, time, platform, value) are left out. Tracks come from a variable, else from gaps in time and the
 // turns of latitude, platform by platform, across the files' bounds; those of swaths from the same of their lines. Data that are

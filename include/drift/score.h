@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "drift/export.h"
-#include "drift/matrix_view.h"
 
 namespace DRIFT_PUBLIC drift {
 
@@ -37,31 +37,6 @@ double mean_interval_score(std::span<const double> y, std::span<const double> me
 // The share of y inside the forecast's central interval of probability `level` (0, 1): near `level` when the sd is honest.
 double coverage(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double level);
 
-// Scores of a forecast that is known by draws [draws, n] alone.
-
-// Empirical CRPS of draws of one number: mean |x - y| less half the mean |x - x'| over all pairs of different draws, which makes
-// it unbiased; |x - y| for one draw.
-double empirical_crps(double y, std::span<const double> draws);
-double mean_empirical_crps(std::span<const double> y, MatrixView<const float> draws);
-
-// How observations scatter about the field.
-struct Likelihood {
-  enum class Kind {
-    gaussian,
-    huber,  // Gaussian in the middle, exponential beyond `threshold` standard deviations: for data with outliers
-  };
-  Kind kind = Kind::gaussian;
-  double sd = 1.0;           // > 0, of the Gaussian (part)
-  double threshold = 1.345;  // > 0
-};
-// log p(y | field = f).
-double log_likelihood(const Likelihood& likelihood, double y, double f);
-
-// Negative log predictive density of the mixture of the draws, -log mean_j p(y | f_j), and its upper bound by Jensen's
-// inequality, -mean_j log p(y | f_j), which is what training minimises; means over y.
-double ensemble_nlpd(std::span<const double> y, MatrixView<const float> draws, const Likelihood& likelihood);
-double ensemble_nlpd_bound(std::span<const double> y, MatrixView<const float> draws, const Likelihood& likelihood);
-
 // All of them at once. Those that need a spread are absent without one.
 struct Scores {
   struct Interval {
@@ -79,6 +54,11 @@ struct Scores {
   std::vector<Interval> reliability = {};  // at 5, 10, ... 95 %: the reliability curve
 };
 Scores score_forecast(std::span<const double> y, std::span<const double> mean, std::span<const double> sd);  // sd may be empty
+
+// The same with the interval of each level mean +- reach(level) sd in place of the Gaussian's, as for conformal intervals:
+// coverage, widths, interval score and reliability are of these; CRPS and NLL stay those of the density, which is Gaussian.
+Scores score_forecast(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
+                      const std::function<double(double level)>& reach);
 
 // The same where the forecast gives a central interval [low, high] of probability `level` and a mean: its sd is that of a
 // Gaussian with that interval's width, but coverage and score at that level are those of the interval itself.

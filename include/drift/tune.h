@@ -46,8 +46,6 @@ using Point = std::vector<double>;
 void check_space(const SearchSpace& space);
 void check_point(const SearchSpace& space, const Point& point);
 
-// The value of a setting by name; UsageError with the nearest name where there is none.
-double value_of(const SearchSpace& space, const Point& point, std::string_view name);
 // "rate 0.003, layers 4, loss huber"
 std::string describe(const SearchSpace& space, const Point& point);
 
@@ -84,7 +82,7 @@ struct SearchPlan {
   std::size_t parallel = 1;       // trials side by side: a proposal waits for the results of all but this many before it
   bool rounds = false;            // they begin and end together: a proposal sees the results of all rounds before its own
   std::vector<Point> first = {};  // tried before anything else, e.g. settings known to work
-  std::string fingerprint = {};  // of all else that a trial's value depends on: data, settings not searched. Empty: not known
+  std::string fingerprint = {};   // of all else that a trial's value depends on: data, settings not searched. Empty: not known
 };
 
 struct Study {

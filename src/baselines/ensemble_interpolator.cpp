@@ -6,26 +6,17 @@
 #include <cmath>
 
 #include "baselines/gp_adapter.h"
+#include "core/blocks.h"
 #include "core/threads.h"
 #include "drift/error.h"
 #include "drift/grouped.h"
+#include "engine/training_memory.h"
 #include "network/plan.h"
 
 namespace drift {
 namespace {
 
-constexpr std::size_t kBlock = 65536;  // points predicted together
-
 int threads_of(const InterpolatorControl& control) { return control.threads > 0 ? control.threads : available_threads(); }
-
-// Weights with two moments and the fixed numbers of every member; the gradients of the slices of each thread's step under way.
-double training_bytes(const NetworkSpec& spec, const Recipe& recipe, std::size_t members, int threads) {
-  const Plan plan = make_plan(spec);
-  const auto parameters = static_cast<double>(plan.parameter_size), fixed = static_cast<double>(plan.fixed_size);
-  const double slices = std::clamp(std::ceil(static_cast<double>(recipe.batch) / 256.0), 1.0, 8.0);
-  const double steps = std::min(static_cast<double>(threads), static_cast<double>(members));
-  return 4.0 * (static_cast<double>(members) * (3.0 * parameters + fixed) + steps * slices * parameters);
-}
 
 double mean_of_last_tenth(const TrainingState& state) {
   double sum = 0.0;
@@ -60,7 +51,7 @@ bool EnsembleInterpolator::fit(const InterpolatorData& data, const InterpolatorC
   const std::size_t n = data.training.values.rows;
   const int threads = threads_of(control);
   recipe_ = fitted_recipe(settings_.recipe, n, settings_.least_steps);
-  require_memory(settings_.method, n, training_bytes(settings_.spec, recipe_, settings_.members, threads),
+  require_memory(settings_.method, n, training_bytes(settings_.spec, recipe_, settings_.members, n, threads),
                  "lower members or width");
   engine_ = make_engine(control.backend, {.threads = threads, .precision = control.precision});
   ensemble_ = draw_ensemble(settings_.spec, control.seed, settings_.members, threads);
@@ -79,19 +70,19 @@ bool EnsembleInterpolator::fit(const InterpolatorData& data, const InterpolatorC
 
 void EnsembleInterpolator::predict(MatrixView<const float> points, const PointForecast& out) const {
   if (engine_ == nullptr) throw UsageError(fmt::format("method {}: fit it before predicting", settings_.method));
-  const std::size_t most = std::min(kBlock, points.rows);
+  const std::size_t most = std::min(kPointsAtATime, points.rows);
   std::vector<float> mean(most), variance(most);
-  for (std::size_t first = 0; first < points.rows; first += kBlock) {
-    const std::size_t rows = std::min(kBlock, points.rows - first);
-    engine_->predict(ensemble_, points.middle_rows(first, rows),
-                     {.mean = {mean.data(), rows, 1}, .variance = {variance.data(), rows, 1}, .members = {}});
+  const std::unique_ptr<Predictor> predictor = engine_->prepare(ensemble_);
+  for_blocks(points.rows, [&](std::size_t first, std::size_t rows) {
+    predictor->predict(points.middle_rows(first, rows),
+                       {.mean = {mean.data(), rows, 1}, .variance = {variance.data(), rows, 1}, .members = {}});
     for (std::size_t i = 0; i < rows; ++i) {
       const double sd = std::sqrt(static_cast<double>(variance[i]));
       if (!out.mean.empty()) out.mean[first + i] = static_cast<double>(mean[i]);
       if (!out.sd_epistemic.empty()) out.sd_epistemic[first + i] = sd;
       if (!out.sd_total.empty()) out.sd_total[first + i] = sd;
     }
-  }
+  });
 }
 
 std::vector<std::pair<std::string, std::string>> EnsembleInterpolator::findings(const Domain& domain) const {

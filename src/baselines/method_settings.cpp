@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
+#include "drift/parse_number.h"
 
 namespace drift {
 namespace {
@@ -21,12 +21,8 @@ std::vector<std::string> option_names(const MethodInfo& method) {
 std::string among(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 double parse(const std::string& method, const std::string& name, const std::string& text) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    throw UsageError(fmt::format("method {}: {} should be a number, not '{}'", method, name, text));
-  }
-  return value;
+  if (const auto value = parse_number<double>(text)) return *value;
+  throw UsageError(fmt::format("method {}: {} should be a number, not '{}'", method, name, text));
 }
 
 }  // namespace

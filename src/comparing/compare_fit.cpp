@@ -190,6 +190,7 @@ class OneFit {
     const NoiseKnown known = own_noise(method) ? NoiseKnown::by_forecast : settled ? NoiseKnown::by_process : NoiseKnown::no;
     const Judgement judgement = judge(plan_.fit, reading_.observations, plan_.fit.split.held_out, forecaster, info, known);
     add_scores(*judgement.held_out, result_.measures);
+    result_.measures[kScoresCalibrated] = judgement.scores_calibrated ? 1.0 : 0.0;
     result_.measures["noise_sd"] = info.noise_sd;
     result_.measures["spread_scale"] = info.spread_scale;
     const bool keep_map = !plan_.folder.empty() && result_.seed == plan_.seeds.front();

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "comparing/compare_parts.h"
+#include "core/longitude.h"
 #include "drift/compare.h"
 #include "drift/field_file.h"
 #include "drift/plot.h"
@@ -20,8 +21,7 @@ bool in_extent(const FieldInfo& info, bool earth, double x, double y) {
   const auto& [x0, y0, x1, y1] = info.extent;
   if (!(y >= y0 && y <= y1)) return false;
   if (!earth) return x >= x0 && x <= x1;
-  const double width = x1 - x0 + (x1 < x0 ? 360.0 : 0.0), east_of = x - x0;
-  return east_of - 360.0 * std::floor(east_of / 360.0) <= width;
+  return lies_between(x0, x1, x);
 }
 
 }  // namespace

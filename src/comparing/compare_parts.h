@@ -24,6 +24,9 @@ class Stopwatch {
 void forget_peak_memory();
 double peak_memory_mib();
 
+// A measure of a fit that no table shows: 1 if the observations scored also calibrated.
+inline constexpr const char* kScoresCalibrated = "scores_calibrated";
+
 // The same settings from whichever folder they are read.
 RunSettings with_absolute_paths(RunSettings settings);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "comparing/compare_parts.h"
 #include "drift/compare.h"
 #include "drift/grouped.h"
 #include "drift/version.h"
@@ -105,10 +106,21 @@ std::string calibration_words(CalibrationMethod calibrate) {
   return "The first half settles every method's noise, a factor on its spread and conformal intervals.";
 }
 
+// Held-out observations were too few to halve.
+bool scores_calibrated(const Comparison& comparison) {
+  return std::any_of(comparison.rows.begin(), comparison.rows.end(), [](const ComparedMethod& row) {
+    const auto found = row.measures.find(kScoresCalibrated);
+    return found != row.measures.end() && found->second.mean > 0.0;
+  });
+}
+
 // What the numbers mean, a sentence each.
 std::vector<std::string> notes(const Comparison& comparison) {
   return {
-      "Held-out observations are halved: the second half gives the scores. " + calibration_words(comparison.calibrate),
+      scores_calibrated(comparison)
+          ? "Held-out observations are too few to halve: those that give the scores also calibrated, and the scores are "
+            "optimistic."
+          : "Held-out observations are halved: the second half gives the scores. " + calibration_words(comparison.calibrate),
       fmt::format("fit: wall time in seconds on {} thread{}, from standardised observations to a method that predicts, with what "
                   "tuning its text asks for and none else; core-s: processor time of the same.",
                   comparison.threads, comparison.threads == 1 ? "" : "s"),
@@ -253,6 +265,7 @@ std::string comparison_json(const Comparison& comparison) {
                                  {"held_out_observations", comparison.held_out},
                                  {"held_out", comparison.split},
                                  {"calibrate", word_of(comparison.calibrate)},
+                                 {"scores_also_calibrated", scores_calibrated(comparison)},
                                  {"threads", comparison.threads},
                                  {"notes", notes(comparison)}};
   json["measures"] = nlohmann::ordered_json::object();

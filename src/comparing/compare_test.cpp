@@ -387,6 +387,18 @@ TEST(ComparisonTable, SaysTheSameInAllForms) {
   EXPECT_THAT(row, HasSubstr(",2,2,,0.1235,"));
 }
 
+TEST(ComparisonTable, MarksScoresOfObservationsThatAlsoCalibrated) {
+  ComparedFit fit = fit_with("a", 1, 0.1, 0.9);
+  Comparison comparison;
+  for (const bool calibrated : {false, true}) {
+    fit.measures["scores_calibrated"] = calibrated ? 1.0 : 0.0;
+    comparison.rows = summarise({"a"}, 1, {fit});
+    EXPECT_EQ(nlohmann::json::parse(comparison_json(comparison))["scores_also_calibrated"], calibrated);
+    EXPECT_THAT(comparison_text(comparison, false), HasSubstr(calibrated ? "scores are optimistic" : "the second half gives"));
+    EXPECT_THAT(comparison_markdown(comparison), HasSubstr(calibrated ? "scores are optimistic" : "the second half gives"));
+  }
+}
+
 TEST(ComparedFit, ComesBackFromJson) {
   const ComparedFit fit = {.method = "nngp:neighbours=64",
                            .seed = 7,

@@ -13,6 +13,7 @@
 
 #include "core/degree.h"
 #include "core/random.h"
+#include "core/significant_digits.h"
 #include "data/groups.h"
 #include "data/tracks.h"
 #include "drift/error.h"
@@ -154,7 +155,7 @@ Distances distances_in_time(const Observations& o, std::span<const std::size_t> 
   return found;
 }
 
-double two_digits(double number) { return std::stod(fmt::format("{:.2g}", number)); }
+double two_digits(double number) { return to_digits(number, 2); }
 
 class BlockChooser {
  public:

@@ -56,21 +56,18 @@ class Assembly {
     }
   }
 
-  CsvPart finish() && {
-    CsvPart reading;
-    reading.report.rows = rows_;
-    reading.report.kept = observations_.size();
+  CsvReading finish() && {
+    CsvReading reading;
     for (std::size_t role = 0; role < kCsvRoles; ++role) {
       if (missing_[role] == 0) continue;
-      reading.report.rejected.push_back(
+      reading.part.rejected.push_back(
           {fmt::format("nothing in column \"{}\"", layout_.name_of(static_cast<CsvRole>(role))), missing_[role]});
     }
-    for (const Rejected& some : refused_) reading.report.rejected.push_back({some.reason, some.count});
-    reading.report.columns = columns_in_use(layout_);
-    reading.report.on_plane = layout_.on_plane;
-    reading.report.iso_times = iso_times_;
+    for (const Rejected& some : refused_) reading.part.rejected.push_back(some);
+    reading.columns = columns_in_use(layout_);
+    reading.on_plane = layout_.on_plane;
+    reading.iso_times = iso_times_;
     reading.part.rows = rows_;
-    for (const CsvRejected& some : reading.report.rejected) reading.part.rejected.push_back({some.reason, some.rows});
     reading.part.observations = std::move(observations_);
     reading.part.observations.platform_names = platforms_.labels();
     reading.part.track_labels = tracks_.labels();
@@ -119,34 +116,20 @@ void read_chunks(const std::vector<std::string_view>& pieces, const CsvLayout& l
 
 }  // namespace
 
-CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options) { return read_csv(path, options, {}); }
-
-CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options, const CsvSizes& sizes) {
-  CsvPart part = read_csv_part(path, options, {}, {}, sizes);
-  return {std::move(part.part.observations), std::move(part.report)};
-}
-
-CsvPart read_csv_part(const std::filesystem::path& path, const CsvOptions& options, const RowFilter& filter,
-                      const Control& control, const CsvSizes& sizes) {
+CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options, const RowFilter& filter, const Control& control,
+                    const CsvSizes& sizes) {
   if (options.threads < 0) throw UsageError(fmt::format("read_csv: threads is {}; it must be zero or more", options.threads));
-  if (options.separator != '\0' && std::string_view("\"\r\n#").find(options.separator) != std::string_view::npos) {
-    throw UsageError("read_csv: a quote, a line end or # cannot separate fields");
-  }
   const int threads = options.threads > 0 ? options.threads : available_threads();
   CsvSource source(path, sizes.window);
-  const CsvLayout layout = read_layout(source, path.string(), options, filter);
+  const CsvLayout layout = read_layout(source, path.string(), options.columns, filter);
   Assembly assembly(source, layout);
   std::vector<CsvChunk> chunks;
-  for (source.fill(); !source.text().empty(); source.fill()) {
+  for_windows(source, [&](std::string_view rows) {
     control.check_stop("stopped while reading");
-    const std::string_view text = source.text();
-    const std::string_view rows = source.at_end() ? text : text.substr(0, whole_rows(text));
-    if (rows.empty()) fail_too_long(source);
     const std::vector<std::string_view> pieces = cut_at_rows(rows, sizes.chunk);
     read_chunks(pieces, layout, threads, chunks);
     for (std::size_t i = 0; i < pieces.size(); ++i) assembly.add(chunks[i]);
-    source.consume(rows.size());
-  }
+  });
   return std::move(assembly).finish();
 }
 

@@ -1,12 +1,19 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 
 #include "data/file_part.h"
 #include "data/row_filter.h"
-#include "drift/read_csv.h"
+#include "drift/control.h"
+#include "drift/roles.h"
 
 namespace drift {
+
+struct CsvOptions {
+  Roles columns = {};
+  int threads = 0;  // 0: one per core this process may use
+};
 
 // How the text passes through memory. The result does not depend on it.
 struct CsvSizes {
@@ -14,14 +21,16 @@ struct CsvSizes {
   std::size_t chunk = std::size_t{1} << 20;    // bytes that one thread takes at a time
 };
 
-CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options, const CsvSizes& sizes);
-
-// The same for one file of several, and only for the rows that are wanted.
-struct CsvPart {
-  FilePart part;
-  CsvReport report;
+struct CsvReading {
+  FilePart part;           // in the file's order; on a plane lon_deg and lat_deg hold x and y as given
+  Roles columns;           // as read, empty where there is none
+  bool on_plane = false;   // positions are x and y
+  bool iso_times = false;  // times are days since 1950-01-01 UTC, not numbers of the file's own
 };
-CsvPart read_csv_part(const std::filesystem::path& path, const CsvOptions& options, const RowFilter& filter,
-                      const Control& control = {}, const CsvSizes& sizes = {});
+
+// One file of those that read_observations() reads (drift/read_observations.h says what it may hold), and only the rows that are
+// wanted. Same file, same result, whatever the threads.
+CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options, const RowFilter& filter = {},
+                    const Control& control = {}, const CsvSizes& sizes = {});
 
 }  // namespace drift

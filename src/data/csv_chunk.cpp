@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/longitude.h"
 #include "data/csv_field.h"
 
 namespace drift {
@@ -140,7 +141,7 @@ class ChunkReader {
   void check_range(CsvRole role, double& number) const {
     if (role == CsvRole::lon && !layout_.on_plane) {
       if (!(number >= -180.0 && number <= 360.0)) fail(role, "is not a longitude: they lie between -180 and 360 degrees");
-      if (number >= 180.0) number -= 360.0;
+      number = wrapped_longitude(number);
     } else if (role == CsvRole::lat && !layout_.on_plane) {
       if (!(std::abs(number) <= 90.0)) fail(role, "is not a latitude: they lie between -90 and 90 degrees");
     } else if (role == CsvRole::sigma) {

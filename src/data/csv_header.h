@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/row_filter.h"
-#include "drift/read_csv.h"
+#include "drift/roles.h"
 
 namespace drift {
 

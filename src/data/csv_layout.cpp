@@ -42,10 +42,10 @@ std::string_view header_row(CsvSource& source) {
 
 }  // namespace
 
-CsvLayout read_names(CsvSource& source, char separator) {
+CsvLayout read_names(CsvSource& source) {
   const std::string_view header = header_row(source);
   CsvLayout layout;
-  layout.separator = separator == '\0' ? detect_separator(header) : separator;
+  layout.separator = detect_separator(header);
   std::vector<CsvField> fields;
   try {
     const CsvRowScanner scanner(layout.separator);
@@ -71,15 +71,20 @@ void fail_too_long(const CsvSource& source) {
               fmt::format("a row of more than {} bytes begins here; is a quote left open?", source.window()));
 }
 
-CsvLayout read_layout(CsvSource& source, const std::string& file, const CsvOptions& options, const RowFilter& filter) {
-  CsvLayout layout = read_names(source, options.separator);
-  assign_roles(file, options.columns, layout);
+void check_count(const char* row, std::size_t count, const CsvLayout& layout) {
+  if (count == layout.names.size()) return;
+  throw CsvProblem{row, fmt::format("{} fields, but the header has {}", count, layout.names.size())};
+}
+
+CsvLayout read_layout(CsvSource& source, const std::string& file, const Roles& roles, const RowFilter& filter) {
+  CsvLayout layout = read_names(source);
+  assign_roles(file, roles, layout);
   assign_filter(file, filter, layout);
   return layout;
 }
 
 CsvLayout read_points_layout(CsvSource& source, const std::string& file, const Roles& roles) {
-  CsvLayout layout = read_names(source, '\0');
+  CsvLayout layout = read_names(source);
   assign_positions(file, roles, layout);
   return layout;
 }

@@ -52,25 +52,24 @@ std::string mutate(std::mt19937& random, std::string text) {
 }
 
 void expect_sound(const CsvReading& reading) {
-  const Observations& read = reading.observations;
+  const Observations& read = reading.part.observations;
   const std::size_t count = read.size();
-  ASSERT_EQ(reading.report.kept, count);
   std::size_t rejected = 0;
-  for (const CsvRejected& reason : reading.report.rejected) rejected += reason.rows;
-  ASSERT_EQ(reading.report.rows, count + rejected);
+  for (const Rejected& reason : reading.part.rejected) rejected += reason.count;
+  ASSERT_EQ(reading.part.rows, count + rejected);
   ASSERT_EQ(read.lon_deg.size(), count);
   ASSERT_EQ(read.lat_deg.size(), count);
   const auto full_or_empty = [count](const auto& column, const std::string& name) {
     return column.size() == (name.empty() ? 0 : count);
   };
-  ASSERT_TRUE(full_or_empty(read.time_days, reading.report.columns.time));
-  ASSERT_TRUE(full_or_empty(read.sigma, reading.report.columns.sigma));
-  ASSERT_TRUE(full_or_empty(read.track, reading.report.columns.track));
-  ASSERT_TRUE(full_or_empty(read.platform, reading.report.columns.platform));
+  ASSERT_TRUE(full_or_empty(read.time_days, reading.columns.time));
+  ASSERT_TRUE(full_or_empty(read.sigma, reading.columns.sigma));
+  ASSERT_TRUE(full_or_empty(read.track, reading.columns.track));
+  ASSERT_TRUE(full_or_empty(read.platform, reading.columns.platform));
   for (std::size_t i = 0; i < count; ++i) {
     ASSERT_TRUE(std::isfinite(read.value[i]));
-    ASSERT_TRUE(reading.report.on_plane || (read.lon_deg[i] >= -180.0 && read.lon_deg[i] < 180.0));
-    ASSERT_TRUE(reading.report.on_plane || std::abs(read.lat_deg[i]) <= 90.0);
+    ASSERT_TRUE(reading.on_plane || (read.lon_deg[i] >= -180.0 && read.lon_deg[i] < 180.0));
+    ASSERT_TRUE(reading.on_plane || std::abs(read.lat_deg[i]) <= 90.0);
   }
   ASSERT_TRUE(std::all_of(read.time_days.begin(), read.time_days.end(), [](double time) { return std::isfinite(time); }));
   ASSERT_TRUE(std::all_of(read.sigma.begin(), read.sigma.end(), [](float sigma) { return sigma > 0.0f; }));
@@ -79,7 +78,7 @@ void expect_sound(const CsvReading& reading) {
 
 std::optional<CsvReading> read_or_refuse(const CsvFile& file, const CsvOptions& options, const CsvSizes& sizes) {
   try {
-    return read_csv(file.path(), options, sizes);
+    return read_csv(file.path(), options, {}, {}, sizes);
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()).find(file.path().string()), 0u) << error.what();
     return std::nullopt;

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 std::string refusal(std::string_view text, const CsvOptions& options = {}, const CsvSizes& sizes = {}) {
   const CsvFile file(text);
   try {
-    read_csv(file.path(), options, sizes);
+    read_csv(file.path(), options, {}, {}, sizes);
   } catch (const Error& error) {
     std::string message = error.what();
     const std::size_t at = message.find(file.path().string());
@@ -47,7 +47,7 @@ TEST(ReadCsv, ReadsEveryRole) {
       "10.5,-20.25,1950-01-02T12:00:00Z,3.125,0.5,12,S3A\n"
       "11,21,1950-01-03,-4,0.25,12,S3B\n"
       "12,22,1950-01-04,5,2,12,S3A\n");
-  const Observations& read = reading.observations;
+  const Observations& read = reading.part.observations;
   EXPECT_THAT(read.lon_deg, ElementsAre(10.5, 11, 12));
   EXPECT_THAT(read.lat_deg, ElementsAre(-20.25, 21, 22));
   EXPECT_THAT(read.time_days, ElementsAre(1.5, 2, 3));
@@ -56,27 +56,27 @@ TEST(ReadCsv, ReadsEveryRole) {
   EXPECT_THAT(read.track, ElementsAre(0, 1, 0));  // pass 12 of two platforms is two tracks
   EXPECT_THAT(read.platform, ElementsAre(0, 1, 0));
   EXPECT_THAT(read.platform_names, ElementsAre("S3A", "S3B"));
-  EXPECT_EQ(reading.report.rows, 3u);
-  EXPECT_EQ(reading.report.kept, 3u);
-  EXPECT_TRUE(reading.report.rejected.empty());
-  EXPECT_TRUE(reading.report.iso_times);
-  EXPECT_EQ(reading.report.columns.sigma, "sigma");
+  EXPECT_EQ(reading.part.rows, 3u);
+  EXPECT_EQ(reading.part.observations.size(), 3u);
+  EXPECT_TRUE(reading.part.rejected.empty());
+  EXPECT_TRUE(reading.iso_times);
+  EXPECT_EQ(reading.columns.sigma, "sigma");
 }
 
 TEST(ReadCsv, LeavesColumnsEmptyThatTheFileDoesNotHave) {
   const CsvReading reading = read_text("lon,lat,ssh\n1,2,3\n", {.columns = {.value = "ssh"}});
-  EXPECT_THAT(reading.observations.value, ElementsAre(3));
-  EXPECT_TRUE(reading.observations.time_days.empty());
-  EXPECT_TRUE(reading.observations.sigma.empty());
-  EXPECT_TRUE(reading.observations.track.empty());
-  EXPECT_TRUE(reading.observations.platform.empty());
-  EXPECT_TRUE(reading.observations.platform_names.empty());
+  EXPECT_THAT(reading.part.observations.value, ElementsAre(3));
+  EXPECT_TRUE(reading.part.observations.time_days.empty());
+  EXPECT_TRUE(reading.part.observations.sigma.empty());
+  EXPECT_TRUE(reading.part.observations.track.empty());
+  EXPECT_TRUE(reading.part.observations.platform.empty());
+  EXPECT_TRUE(reading.part.observations.platform_names.empty());
 }
 
 TEST(ReadCsv, TakesNumbersForTimesAsTheyAre) {
   const CsvReading reading = read_text("lon,lat,t,value\n1,2,20200131,3\n1,2,-0.5,3\n");
-  EXPECT_THAT(reading.observations.time_days, ElementsAre(20200131, -0.5));
-  EXPECT_FALSE(reading.report.iso_times);
+  EXPECT_THAT(reading.part.observations.time_days, ElementsAre(20200131, -0.5));
+  EXPECT_FALSE(reading.iso_times);
 }
 
 TEST(ReadCsv, FindsTheSeparator) {
@@ -88,7 +88,6 @@ TEST(ReadCsv, FindsTheSeparator) {
     SCOPED_TRACE(text);
     expect_same(read_text(text), comma);
   }
-  EXPECT_THAT(read_text("lon|lat|value\n1|2|3\n", {.separator = '|'}).observations.value, ElementsAre(3));
 }
 
 TEST(ReadCsv, TakesQuotedFields) {
@@ -96,8 +95,8 @@ TEST(ReadCsv, TakesQuotedFields) {
       "\"lon\",\"lat\",\"value\",\"note, long\",\"platform\"\n"
       "\"1\",\"2\",\"3\",\"a,b\nc \"\"d\"\"\", \"Jason \"\"3\"\"\" \n"
       "4,5,6,\"\",Jason \n");
-  EXPECT_THAT(reading.observations.value, ElementsAre(3, 6));
-  EXPECT_THAT(reading.observations.platform_names, ElementsAre("Jason \"3\"", "Jason"));
+  EXPECT_THAT(reading.part.observations.value, ElementsAre(3, 6));
+  EXPECT_THAT(reading.part.observations.platform_names, ElementsAre("Jason \"3\"", "Jason"));
 }
 
 TEST(ReadCsv, PassesOverMarksCommentsBlankLinesAndCarriageReturns) {
@@ -111,33 +110,33 @@ TEST(ReadCsv, CountsRowsWithoutAValueByTheFirstColumnThatLacksOne) {
   const CsvReading reading = read_text(
       "lon,lat,time,value\n"
       ",2,1,3\nNA,2,1,3\n1,nan,1,3\n1,2,null,3\n1,2,1,NaN\n1,2,1,\nNA,NA,NA,NA\n1,2,1,3\n");
-  EXPECT_EQ(reading.report.rows, 8u);
-  EXPECT_EQ(reading.report.kept, 1u);
-  EXPECT_EQ(reading.observations.size(), 1u);
-  ASSERT_EQ(reading.report.rejected.size(), 4u);
-  EXPECT_EQ(reading.report.rejected[0].reason, "nothing in column \"lon\"");
-  EXPECT_EQ(reading.report.rejected[0].rows, 3u);
-  EXPECT_EQ(reading.report.rejected[1].rows, 1u);
-  EXPECT_EQ(reading.report.rejected[2].rows, 1u);
-  EXPECT_EQ(reading.report.rejected[3].reason, "nothing in column \"value\"");
-  EXPECT_EQ(reading.report.rejected[3].rows, 2u);
+  EXPECT_EQ(reading.part.rows, 8u);
+  EXPECT_EQ(reading.part.observations.size(), 1u);
+  EXPECT_EQ(reading.part.observations.size(), 1u);
+  ASSERT_EQ(reading.part.rejected.size(), 4u);
+  EXPECT_EQ(reading.part.rejected[0].reason, "nothing in column \"lon\"");
+  EXPECT_EQ(reading.part.rejected[0].count, 3u);
+  EXPECT_EQ(reading.part.rejected[1].count, 1u);
+  EXPECT_EQ(reading.part.rejected[2].count, 1u);
+  EXPECT_EQ(reading.part.rejected[3].reason, "nothing in column \"value\"");
+  EXPECT_EQ(reading.part.rejected[3].count, 2u);
 }
 
 TEST(ReadCsv, BringsLongitudesToPlusMinus180) {
   const CsvReading reading = read_text("lon,lat,value\n0,0,1\n179.5,0,1\n180,0,1\n-180,0,1\n359.75,90,1\n360,-90,1\n");
-  EXPECT_THAT(reading.observations.lon_deg, ElementsAre(0, 179.5, -180, -180, -0.25, 0));
+  EXPECT_THAT(reading.part.observations.lon_deg, ElementsAre(0, 179.5, -180, -180, -0.25, 0));
 }
 
 TEST(ReadCsv, TakesThePlaneAsItIs) {
   const CsvReading reading = read_text("x,y,value\n-2500000,1200,1\n");
-  EXPECT_TRUE(reading.report.on_plane);
-  EXPECT_THAT(reading.observations.lon_deg, ElementsAre(-2500000));
-  EXPECT_THAT(reading.observations.lat_deg, ElementsAre(1200));
+  EXPECT_TRUE(reading.on_plane);
+  EXPECT_THAT(reading.part.observations.lon_deg, ElementsAre(-2500000));
+  EXPECT_THAT(reading.part.observations.lat_deg, ElementsAre(1200));
 }
 
 TEST(ReadCsv, HeaderAloneIsNoObservations) {
-  EXPECT_EQ(read_text("lon,lat,value").observations.size(), 0u);
-  EXPECT_EQ(read_text("lon,lat,value\n").report.rows, 0u);
+  EXPECT_EQ(read_text("lon,lat,value").part.observations.size(), 0u);
+  EXPECT_EQ(read_text("lon,lat,value\n").part.rows, 0u);
 }
 
 TEST(ReadCsv, ReadsGzipAsItReadsPlainText) {
@@ -145,17 +144,17 @@ TEST(ReadCsv, ReadsGzipAsItReadsPlainText) {
   const CsvReading plain = read_text(text);
   const CsvFile file("", ".csv.gz");
   file.write_gzip(text);
-  expect_same(read_csv(file.path()), plain);
-  expect_same(read_csv(file.path(), {}, {.window = 4096, .chunk = 100}), plain);
+  expect_same(read_csv(file.path(), {}), plain);
+  expect_same(read_csv(file.path(), {}, {}, {}, {.window = 4096, .chunk = 100}), plain);
 
   std::ifstream stream(file.path(), std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
   file.write(bytes + bytes);  // members one after the other are one text; the second begins with a header that is no row
-  EXPECT_THROW(read_csv(file.path()), Error);
+  EXPECT_THROW(read_csv(file.path(), {}), Error);
   for (const std::size_t kept : {bytes.size() - 1, bytes.size() - 8, bytes.size() / 2, std::size_t{20}}) {
     file.write(std::string_view(bytes).substr(0, kept));
     try {
-      read_csv(file.path());
+      read_csv(file.path(), {});
       ADD_FAILURE() << kept << " bytes of " << bytes.size() << " were read";
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("is cut short"));
@@ -164,14 +163,14 @@ TEST(ReadCsv, ReadsGzipAsItReadsPlainText) {
   std::string spoilt = bytes;
   spoilt[bytes.size() - 6] = static_cast<char>(~spoilt[bytes.size() - 6]);  // in the checksum
   file.write(spoilt);
-  EXPECT_THROW(read_csv(file.path()), Error);
+  EXPECT_THROW(read_csv(file.path(), {}), Error);
 }
 
 TEST(ReadCsv, DoesNotDependOnThreadsOrOnWhereChunksAreCut) {
   const std::string text = varied_table(400);
   const CsvReading whole = read_text(text, {.threads = 1});
-  EXPECT_EQ(whole.report.rows, 400u);
-  EXPECT_EQ(whole.report.kept, 400u - whole.report.rejected.at(0).rows);
+  EXPECT_EQ(whole.part.rows, 400u);
+  EXPECT_EQ(whole.part.observations.size(), 400u - whole.part.rejected.at(0).count);
   for (const int threads : {1, 2, 7}) {
     for (const std::size_t chunk : {1, 37, 64, 1000, 100000}) {
       for (const std::size_t window : {300, 1024, 5000, 1000000}) {
@@ -195,13 +194,13 @@ TEST(ReadCsv, FindsTheSameFirstErrorWhereverChunksAreCut) {
 
 TEST(ReadCsv, RefusesFilesThatAreNotTables) {
   try {
-    read_csv("/nonexistent/file.csv");
+    read_csv("/nonexistent/file.csv", {});
     ADD_FAILURE() << "read a file that is not there";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "/nonexistent/file.csv: cannot be read: No such file or directory");
   }
   try {
-    read_csv(testing::TempDir());
+    read_csv(testing::TempDir(), {});
     ADD_FAILURE() << "read a folder";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("is a folder, not a file"));
@@ -263,7 +262,7 @@ TEST(ReadCsv, RefusesQuotesThatDoNotPair) {
 TEST(ReadCsv, RefusesMorePlatformsThanAByteCanCount) {
   std::string text = "lon,lat,value,platform\n";
   for (int i = 0; i < 256; ++i) text += fmt::format("1,2,3,p{}\n", i);
-  EXPECT_EQ(read_text(text).observations.platform_names.size(), 256u);
+  EXPECT_EQ(read_text(text).part.observations.platform_names.size(), 256u);
   text += "1,2,3,one more\n";
   for (const std::size_t chunk : {1, 100000}) {
     EXPECT_THAT(refusal(text, {}, {.chunk = chunk}), HasSubstr("is it the right column?"));
@@ -272,7 +271,6 @@ TEST(ReadCsv, RefusesMorePlatformsThanAByteCanCount) {
 
 TEST(ReadCsv, RefusesOptionsThatCannotBe) {
   EXPECT_THROW(read_text("lon,lat,value\n", {.threads = -1}), UsageError);
-  EXPECT_THROW(read_text("lon,lat,value\n", {.separator = '"'}), UsageError);
   EXPECT_THROW(read_text("lon,lat,value\n", {.columns = {.value = "vlaue"}}), UsageError);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/longitude.h"
 #include "data/nc_grid_mapping.h"
 #include "data/nc_roles.h"
 #include "data/words.h"
@@ -100,9 +101,7 @@ void read_axis(const NcReader& file, NcAxis& axis, bool is_longitude) {
     if (!std::isfinite(number)) fail("has missing coordinates");
   }
   // 179, -179: the axis goes on over the date line.
-  for (std::size_t i = 1; is_longitude && i < axis.at.size(); ++i) {
-    axis.at[i] -= 360.0 * std::round((axis.at[i] - axis.at[i - 1]) / 360.0);
-  }
+  for (std::size_t i = 1; is_longitude && i < axis.at.size(); ++i) axis.at[i] = turned_near(axis.at[i - 1], axis.at[i]);
   axis.reversed = axis.at.size() > 1 && axis.at[1] < axis.at[0];
   if (axis.reversed) std::reverse(axis.at.begin(), axis.at.end());
   for (std::size_t i = 1; i < axis.at.size(); ++i) {

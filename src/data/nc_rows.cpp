@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/longitude.h"
 #include "data/labels.h"
 #include "data/nc_column.h"
 #include "data/words.h"
@@ -45,12 +46,6 @@ constexpr std::array<std::string_view, kReasons> kTexts = {"value missing",
                                                            "longitude beyond 540 degrees"};
 
 constexpr double kMostLongitude = 540.0;  // a turn from the middle of 0 to 360
-
-double normalised(double lon_deg) {
-  while (lon_deg >= 180.0) lon_deg -= 360.0;
-  while (lon_deg < -180.0) lon_deg += 360.0;
-  return lon_deg;
-}
 
 // The platforms of a file: one for all, a number for each cell, or a text for each.
 class Platforms {
@@ -301,7 +296,7 @@ class RowReader {
     if (layout_.on_plane) return true;
     if (std::abs(y) > 90.0) return refuse(kBeyondLatitude);
     if (std::abs(x) > kMostLongitude) return refuse(kBeyondLongitude);
-    x = normalised(x);
+    x = wrapped_longitude(x);
     return true;
   }
 

@@ -47,35 +47,18 @@ Columns read_columns(const std::filesystem::path& path, const std::vector<std::s
   CsvSource source(path, kWindow);
   const CsvLayout layout = read_names(source);
   const std::vector<std::size_t> places = places_of(names, layout, path);
-  const CsvRowScanner scanner(layout.separator);
-  std::vector<CsvField> fields(layout.names.size() + 1);
   std::vector<double> numbers(names.size());
   Columns columns;
   columns.values.resize(names.size());
-  for (source.fill(); !source.text().empty(); source.fill()) {
-    const std::string_view text = source.text();
-    const std::string_view rows = source.at_end() ? text : text.substr(0, whole_rows(text));
-    if (rows.empty()) fail_too_long(source);
-    try {
-      const char* const end = rows.data() + rows.size();
-      for (const char* row = rows.data(); row != end;) {
-        std::size_t count = 0;
-        const char* const next = scanner.scan(row, end, fields, count);
-        if (count > 0 && count != layout.names.size()) {
-          throw CsvProblem{row, fmt::format("{} fields, but the header has {}", count, layout.names.size())};
-        }
-        if (count > 0 && read_row(fields, places, numbers)) {
-          for (std::size_t i = 0; i < numbers.size(); ++i) columns.values[i].push_back(numbers[i]);
-        } else if (count > 0) {
-          ++columns.missing;
-        }
-        row = next;
+  for_windows(source, [&](std::string_view rows) {
+    for_rows(source, layout, rows, [&](const std::vector<CsvField>& fields, std::string_view) {
+      if (!read_row(fields, places, numbers)) {
+        ++columns.missing;
+        return;
       }
-    } catch (const CsvProblem& problem) {
-      source.fail(problem.at, problem.message);
-    }
-    source.consume(rows.size());
-  }
+      for (std::size_t i = 0; i < numbers.size(); ++i) columns.values[i].push_back(numbers[i]);
+    });
+  });
   return columns;
 }
 

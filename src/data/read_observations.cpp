@@ -73,25 +73,25 @@ OneFile read_netcdf_file(const std::filesystem::path& path, const ReadOptions& o
 
 OneFile read_csv_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter,
                       const Control& control) {
-  CsvPart csv = read_csv_part(path, {.columns = options.roles, .threads = options.threads}, filter, control);
+  CsvReading csv = read_csv(path, {.columns = options.roles, .threads = options.threads}, filter, control);
   OneFile result;
   result.part = std::move(csv.part);
-  result.roles = csv.report.columns;
-  result.value = {csv.report.columns.value, {}, {}, unit_in_name(csv.report.columns.value)};
+  result.roles = csv.columns;
+  result.value = {csv.columns.value, {}, {}, unit_in_name(csv.columns.value)};
   const Roles& roles = result.roles;
   if (!roles.track.empty()) result.tracks_from = fmt::format("column \"{}\"", roles.track);
   result.layout = roles.track.empty() ? DataLayout::points : DataLayout::along_track;
-  result.may_have_tracks = csv.report.iso_times && !csv.report.on_plane;
+  result.may_have_tracks = csv.iso_times && !csv.on_plane;
   result.facts = {path,
                   roles.value,
                   result.value.unit,
-                  csv.report.on_plane,
+                  csv.on_plane,
                   unit_in_name(roles.x),
                   !roles.time.empty(),
                   !roles.sigma.empty(),
                   !roles.track.empty(),
                   !roles.platform.empty(),
-                  csv.report.iso_times};
+                  csv.iso_times};
   return result;
 }
 

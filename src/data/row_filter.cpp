@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/longitude.h"
 #include "drift/error.h"
 
 namespace drift {
@@ -26,18 +27,13 @@ void check_box(const std::optional<std::array<double, 4>>& box) {
   }
 }
 
-double turned(double degrees) {  // to [0, 360)
-  const double rest = std::fmod(degrees, 360.0);
-  return rest < 0.0 ? rest + 360.0 : rest;
-}
-
 }  // namespace
 
 bool RowFilter::is_in_box(double lon_or_x, double lat_or_y, bool on_plane) const {
   const auto [west, south, east, north] = *box;
   if (lat_or_y < south || lat_or_y > north) return false;
   if (on_plane) return lon_or_x >= west && lon_or_x <= east;
-  return east - west >= 360.0 || turned(lon_or_x - west) <= turned(east - west);
+  return lies_between(west, east, lon_or_x);
 }
 
 std::string_view RowFilter::refusal(double lon_or_x, double lat_or_y, const double* time_days, double value,

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <new>
 #include <string_view>
 
 #include "drift/engine.h"
 #include "drift/error.h"
+#include "drift/parse_number.h"
 #include "engine/shapes.h"
 #include "network/model_file.h"
 
@@ -35,23 +35,12 @@ void check_losses(const TrainingState& state) {
 
 std::vector<std::uint64_t> read_steps(const SafetensorsFile& file, std::size_t members) {
   const std::string& text = file.metadata().at(kStepsKey);
-  std::vector<std::uint64_t> steps;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (true) {
-    std::uint64_t step = 0;
-    const auto [after, error] = std::from_chars(at, end, step);
-    if (error != std::errc()) break;
-    steps.push_back(step);
-    at = after;
-    if (at == end || *at != ',') break;
-    ++at;
-  }
-  if (at != end || steps.size() != members) {
+  const auto steps = parse_numbers<std::uint64_t>(text, ',', members);
+  if (!steps) {
     file.fail(fmt::format("is corrupt: {} is \"{}\" but must be {} whole numbers with commas between", kStepsKey,
                           text.substr(0, 60), members));
   }
-  return steps;
+  return *steps;
 }
 
 Recipe read_recipe(const SafetensorsFile& file) {

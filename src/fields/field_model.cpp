@@ -9,6 +9,7 @@
 #include "drift/error.h"
 #include "fields/base64.h"
 #include "fields/process_file.h"
+#include "fields/training_sample.h"
 
 namespace drift {
 namespace {
@@ -16,7 +17,8 @@ namespace {
 constexpr const char* kDomainKey = "domain";
 constexpr const char* kInfoKey = "field";
 constexpr const char* kCellsKey = "cells";
-constexpr const char* kBitsKey = "cell_bits";  // base64; models of earlier versions have them in "cells"
+constexpr const char* kSampleKey = "training_sample";  // base64; models of earlier versions have none
+constexpr const char* kBitsKey = "cell_bits";          // base64; models of earlier versions have them in "cells"
 constexpr const char* kSettingsKey = "settings";
 constexpr const char* kScoresKey = "scores";
 
@@ -84,9 +86,13 @@ void check_info(const FieldInfo& info) {
 
 void save_field_model(const std::filesystem::path& path, const FieldModel& model) {
   const StoredCells cells = {model.cells.columns, model.cells.rows, model.cells.extent, {}};
-  const Metadata metadata = {{kDomainKey, to_json(model.domain)},   {kInfoKey, write_json(model.info).dump()},
-                             {kCellsKey, write_json(cells).dump()}, {kBitsKey, to_base64(model.cells.bits)},
-                             {kSettingsKey, model.settings},        {kScoresKey, model.scores}};
+  const Metadata metadata = {{kDomainKey, to_json(model.domain)},
+                             {kInfoKey, write_json(model.info).dump()},
+                             {kCellsKey, write_json(cells).dump()},
+                             {kBitsKey, to_base64(model.cells.bits)},
+                             {kSettingsKey, model.settings},
+                             {kScoresKey, model.scores},
+                             {kSampleKey, sample_text(model.training_sample)}};
   if (!model.last_layers.empty()) {
     save_model_with_last_layers(path, model.ensemble, model.last_layers, metadata);
   } else if (model.process) {
@@ -117,6 +123,8 @@ FieldModel load_field_model(const std::filesystem::path& path) {
     const auto bits = stored.metadata.find(kBitsKey);
     model.cells = restored(JsonReader("cells").parse<StoredCells>(entry(kCellsKey)),
                            bits == stored.metadata.end() ? std::string() : bits->second);
+    if (const auto sample = stored.metadata.find(kSampleKey); sample != stored.metadata.end())
+      model.training_sample = sample_from_text(sample->second);
     check_info(model.info);
   } catch (const Error& error) {
     const std::string what = error.what();

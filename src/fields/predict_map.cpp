@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -9,6 +8,7 @@
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/ocean_mask.h"
+#include "drift/parse_number.h"
 #include "drift/predict.h"
 #include "drift/version.h"
 #include "fields/layers.h"
@@ -94,10 +94,8 @@ MapMask parse_mask(const std::string& text) {
   if (rest.starts_with("data:")) {
     rest.remove_prefix(5);
     if (rest.ends_with("km")) rest.remove_suffix(2);
-    MapMask mask = {.kind = MapMask::Kind::data};
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), mask.distance);
-    if (error == std::errc() && end == rest.data() + rest.size() && mask.distance > 0.0 && std::isfinite(mask.distance))
-      return mask;
+    const auto distance = parse_number<double>(rest);
+    if (distance && *distance > 0.0) return {.kind = MapMask::Kind::data, .distance = *distance};
   }
   throw UsageError(fmt::format("mask '{}': must be none, ocean, or data:DISTANCE, as data:100km", text));
 }

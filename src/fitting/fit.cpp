@@ -10,6 +10,7 @@
 
 #include "drift/error.h"
 #include "drift/grouped.h"
+#include "fields/training_sample.h"
 #include "fitting/blend.h"
 #include "fitting/judge.h"
 #include "fitting/networks.h"
@@ -118,6 +119,7 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
   model.domain = plan.domain;
   model.info = describe_field(plan, data);
   model.cells = data_cells(plan.domain, observations, std::span<const std::size_t>(plan.split.training));
+  model.training_sample = training_sample(observations, std::span<const std::size_t>(plan.split.training));
   model.settings = to_toml(plan.settings);
   const Control judging = control.part(kriged, 1.0);
   if (plan.method == FitMethod::network) {

@@ -125,22 +125,27 @@ void calibrate_intervals(const FitPlan& plan, const Observations& observations, 
   }
 }
 
+// Half-width of the model's interval of a level, in units of sd_total. Between the levels that were calibrated the ratio to the
+// Gaussian's is interpolated, beyond them it stays: the reliability of levels in between is that of the intervals at them.
+double reach_of(const FieldInfo& info, double level) {
+  const double quantile = normal_quantile(0.5 + 0.5 * level);
+  double below = 0.0, ratio_below = 0.0;
+  for (std::size_t i = 0; i < info.conformal.size(); ++i) {
+    if (info.conformal.at(i) < 0.0) continue;
+    const double here = ConformalCalibration::kLevels.at(i);
+    if (std::abs(here - level) < 1e-9) return info.conformal.at(i);
+    const double ratio = info.conformal.at(i) / normal_quantile(0.5 + 0.5 * here);
+    if (here > level && ratio_below == 0.0) return ratio * quantile;
+    if (here > level) return (ratio_below + (ratio - ratio_below) * (level - below) / (here - below)) * quantile;
+    below = here, ratio_below = ratio;
+  }
+  return (ratio_below > 0.0 ? ratio_below : 1.0) * quantile;
+}
+
 Scores score_with(const Domain& domain, const FieldInfo& info, const Forecast& forecast) {
   const std::vector<double> sd = total_sds(domain, forecast);
-  Scores scores = score_forecast(forecast.y, forecast.mean, sd);
-  if (!info.is_conformal() || sd.empty()) return scores;
-  for (std::size_t level = 0; level < scores.intervals.size(); ++level) {
-    const double factor = info.conformal.at(level);
-    if (factor < 0.0) continue;
-    double inside = 0.0, width = 0.0;
-    for (std::size_t i = 0; i < sd.size(); ++i) {
-      inside += std::abs(forecast.y[i] - forecast.mean[i]) <= factor * sd[i] ? 1.0 : 0.0;
-      width += 2.0 * factor * sd[i];
-    }
-    const auto count = static_cast<double>(sd.size());
-    scores.intervals[level] = {scores.intervals[level].level, inside / count, width / count};
-  }
-  return scores;
+  if (!info.is_conformal()) return score_forecast(forecast.y, forecast.mean, sd);
+  return score_forecast(forecast.y, forecast.mean, sd, [&](double level) { return reach_of(info, level); });
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ Forecast forecast(Engine& engine, const FieldModel& model, const Observations& o
 // is.
 double estimate_noise(const Forecast& forecast, double spread_scale = 1.0);
 
-// Gaussian scores of sd_total; intervals are the conformal ones where the model has them.
+// Gaussian scores of sd_total; intervals, their score and the reliability are of the conformal ones if the model has them.
 Scores score(const FieldModel& model, const Forecast& forecast);
 
 // Settles noise, spread_scale and conformal factors of the model, and scores it on what is left. Held-out observations are halved

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "drift/calibration.h"
 #include "fitting/fitting_testing.h"
 
 namespace drift {
@@ -77,6 +78,47 @@ TEST(Judge, TellsWhereTheScoredAlsoCalibrated) {
   EXPECT_EQ(one_track.judgement.calibrated_on, 0u);
   EXPECT_TRUE(halved({}, small_dataset(20, 60)).judgement.scores_calibrated);  // 120 are held out
   EXPECT_FALSE(halved({}, small_dataset(20, 300)).judgement.scores_calibrated);
+}
+
+// Forecasts whose errors are three times as large as their spread says; the conformal factors know it.
+TEST(Scores, OfAConformalModelAreThoseOfItsIntervals) {
+  Forecast forecast;
+  for (int i = 0; i < 1000; ++i) {
+    forecast.y.push_back(3.0 * normal_quantile((i + 0.5) / 1000.0));
+    forecast.mean.push_back(0.0);
+    forecast.sd_epistemic.push_back(1.0);
+    forecast.noise_sd.push_back(0.0);
+  }
+  FieldModel model;
+  const Scores gaussian = score(model, forecast);
+  EXPECT_LT(gaussian.reliability[17].share, 0.6) << "90 %";
+  for (std::size_t i = 0; i < 5; ++i) {
+    model.info.conformal.at(i) = 3.0 * normal_quantile(0.5 + 0.5 * ConformalCalibration::kLevels.at(i));
+  }
+  const Scores conformal = score(model, forecast);
+  ASSERT_EQ(conformal.reliability.size(), 19U);
+  for (const Scores::Interval& interval : conformal.reliability) EXPECT_NEAR(interval.share, interval.level, 2e-3);
+  EXPECT_NEAR(conformal.intervals[3].share, 0.95, 2e-3);
+  double expected = 0.0;
+  const double reach = model.info.conformal[3];
+  for (const double y : forecast.y) expected += interval_score(y, -reach, reach, 0.05) / 1000.0;
+  EXPECT_NEAR(*conformal.interval_score95, expected, 1e-9);
+  EXPECT_LT(*conformal.interval_score95, *gaussian.interval_score95);
+  EXPECT_EQ(conformal.crps, gaussian.crps);
+}
+
+// Levels without a factor, as models of earlier versions may have them, go on from their neighbours.
+TEST(Scores, OfAConformalModelAreKnownBeyondItsLevels) {
+  Forecast forecast{.y = {1.0}, .mean = {0.0}, .sd_epistemic = {1.0}, .noise_sd = {0.0}};
+  FieldModel model;
+  model.info.conformal = {0.5, 1.2, -1.0, -1.0, -1.0};
+  const Scores scores = score(model, forecast);
+  double before = 0.0;
+  for (const Scores::Interval& interval : scores.reliability) {
+    EXPECT_GT(interval.mean_width, before) << "they nest";
+    before = interval.mean_width;
+  }
+  EXPECT_NEAR(scores.intervals[4].mean_width, 2.0 * 1.2 * normal_quantile(0.995) / normal_quantile(0.9), 1e-9);
 }
 
 }  // namespace

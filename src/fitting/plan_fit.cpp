@@ -7,10 +7,12 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/threads.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/fit.h"
 #include "drift/grouped.h"
+#include "engine/training_memory.h"
 #include "fitting/neighbours.h"
 #include "fitting/replan.h"
 #include "network/plan.h"
@@ -423,23 +425,20 @@ class Planner {
     return std::min(uncertainty.noise_sd.value_or(plan_.nugget_sd) / unit, kMostNoise);
   }
 
-  // What training will hold at once: observations, rows, weights with their moments and gradients.
+  // What training will hold at once: the observations as they are and as the engine's rows, and what its threads work on.
   void foresee_memory() {
-    const Plan network = make_plan(plan_.spec);
-    const auto members = static_cast<double>(plan_.members), n = static_cast<double>(observations_.size());
-    constexpr double kCopies = 3.0;     // weights and two moments
-    constexpr double kGradients = 8.0;  // of the slices under way
-    const double weights =
-        4.0 * (members * (kCopies * static_cast<double>(network.parameter_size) + static_cast<double>(network.fixed_size)) +
-               kGradients * static_cast<double>(network.parameter_size));
-    plan_.memory_mib = (weights + n * (41.0 + 4.0 * (plan_.spec.coordinates() + 3.0))) / 1048576.0;
+    const auto n = static_cast<double>(observations_.size());
+    const bool variational = plan_.settings.uncertainty.method == UncertaintyMethod::variational;
+    const double networks = training_bytes(plan_.spec, plan_.recipe, plan_.members, plan_.split.training.size(),
+                                           threads_or_all(plan_.settings.threads), variational);
+    plan_.memory_mib = (networks + n * (41.0 + 4.0 * (plan_.spec.coordinates() + 3.0))) / 1048576.0;
     const double there_mib =
         static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / 1048576.0;
     if (plan_.memory_mib > there_mib) {
-      throw Error(
-          fmt::format("training needs {:.0f} MiB but this machine has {:.0f}; ask for fewer members or features, or keep fewer "
-                      "observations (--bbox, --from, --to)",
-                      plan_.memory_mib, there_mib));
+      throw Error(fmt::format(
+          "training needs {:.0f} MiB but this machine has {:.0f}; ask for fewer members, features or --threads, or keep fewer "
+          "observations (--bbox, --from, --to)",
+          plan_.memory_mib, there_mib));
     }
   }
 

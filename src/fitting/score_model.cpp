@@ -5,9 +5,11 @@
 #include <map>
 #include <numeric>
 
+#include "core/longitude.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/fit.h"
+#include "fields/training_sample.h"
 #include "fitting/judge.h"
 
 namespace drift {
@@ -15,7 +17,7 @@ namespace {
 
 std::string region_name(double lon_deg, double lat_deg) {
   constexpr double kSide = 30.0;
-  const double west = kSide * std::floor((lon_deg - 360.0 * std::floor((lon_deg + 180.0) / 360.0)) / kSide);
+  const double west = kSide * std::floor(wrapped_longitude(lon_deg) / kSide);
   const double south = std::min(kSide * std::floor(lat_deg / kSide), 90.0 - kSide);
   const auto name = [](double at, char positive, char negative) {
     return fmt::format("{:g}{}", std::abs(at), at < 0.0 ? negative : positive);
@@ -66,6 +68,7 @@ ModelScores score_model(Engine& engine, const FieldModel& model, const Observati
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   const Forecast all = forecast(engine, model, observations, rows, sigmas, control);
   ModelScores scores;
+  scores.trained_share = share_that_trained(model.training_sample, observations);
   scores.all = score(model, all);
   std::map<std::string, std::vector<std::size_t>> rows_of;
   const std::vector<std::string> names = group_names(model, observations, groups);

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
 
 #include "drift/error.h"
+#include "drift/parse_number.h"
 #include "geo/projection.h"
 
 namespace drift {
@@ -25,24 +25,10 @@ constexpr const char* kUnderstood =
   throw UsageError(fmt::format("grid '{}': {}; {}", text, why, kUnderstood));
 }
 
-std::optional<double> as_number(std::string_view text) {
-  double number = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
-  return whole ? std::optional(number) : std::nullopt;
-}
-
 std::optional<std::array<double, 4>> as_box(std::string_view text) {
-  std::array<double, 4> box = {};
-  for (std::size_t i = 0; i < box.size(); ++i) {
-    const std::size_t comma = text.find(',');
-    if ((comma == std::string_view::npos) != (i + 1 == box.size())) return std::nullopt;
-    const std::optional<double> number = as_number(text.substr(0, comma));
-    if (!number) return std::nullopt;
-    box[i] = *number;
-    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
-  }
-  return box;
+  const auto numbers = parse_numbers<double>(text, ',', 4);
+  if (!numbers) return std::nullopt;
+  return std::array{(*numbers)[0], (*numbers)[1], (*numbers)[2], (*numbers)[3]};
 }
 
 // "25km": 25, and the unit's metres.
@@ -54,7 +40,7 @@ std::optional<Step> as_step(std::string_view text) {
   const bool km = text.ends_with("km");
   if (!km && !text.ends_with("m")) return std::nullopt;
   text.remove_suffix(km ? 2 : 1);
-  const std::optional<double> number = as_number(text);
+  const std::optional<double> number = parse_number<double>(text);
   return number ? std::optional(Step{*number, km ? 1000.0 : 1.0}) : std::nullopt;
 }
 
@@ -85,7 +71,7 @@ void set_cells(GridAxis& axis, double low, double high, double step, const std::
 
 Grid longitude_latitude(const std::string& text, const std::array<double, 4>& box, const std::string& step_text) {
   const auto [west, south, east, north] = box;
-  const std::optional<double> step = as_number(step_text);
+  const std::optional<double> step = parse_number<double>(step_text);
   if (!step) refuse(text, fmt::format("'{}' is no step in degrees", step_text));
   if (south < -90.0 || north > 90.0) refuse(text, fmt::format("latitudes from {} to {} go beyond +-90", south, north));
   if (std::min(west, east) < -180.0 || std::max(west, east) > 360.0) {
@@ -100,7 +86,7 @@ Grid longitude_latitude(const std::string& text, const std::array<double, 4>& bo
 }
 
 Grid plain(const std::string& text, const std::array<double, 4>& box, const std::string& step_text) {
-  const std::optional<double> step = as_number(step_text);
+  const std::optional<double> step = parse_number<double>(step_text);
   if (!step) refuse(text, fmt::format("'{}' is no step", step_text));
   Grid grid = {text, "", {.name = "x", .unit = ""}, {.name = "y", .unit = ""}};
   set_cells(grid.x, box[0], box[2], *step, text);

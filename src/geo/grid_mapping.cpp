@@ -7,13 +7,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
 
 #include "core/degree.h"
 #include "drift/error.h"
+#include "drift/parse_number.h"
 #include "geo/projection.h"
 
 namespace drift {
@@ -196,11 +196,7 @@ std::optional<double> number_of(const CfAttributes& attributes, const std::strin
   const auto found = attributes.find(name);
   if (found == attributes.end()) return std::nullopt;
   if (index < found->second.numbers.size()) return found->second.numbers[index];
-  const std::string& text = found->second.text;
-  double number = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = index == 0 && !text.empty() && error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(number) : std::nullopt;
+  return index == 0 ? parse_number<double>(found->second.text) : std::nullopt;
 }
 
 std::string text_of(const CfAttributes& attributes, const std::string& name) {

@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/longitude.h"
+
 namespace drift {
 
 struct Arc {
@@ -19,8 +21,8 @@ struct Arc {
 class LongitudeExtent {
  public:
   void add(double lon_deg) {
-    const double lon = lon_deg - 360.0 * std::floor(lon_deg / 360.0);  // [0, 360]
-    Bin& bin = bins_[std::min<std::size_t>(static_cast<std::size_t>(lon), bins_.size() - 1)];
+    const double lon = turned_from(0.0, lon_deg);
+    Bin& bin = bins_[static_cast<std::size_t>(lon)];
     bin = {std::min(bin.low, lon), std::max(bin.high, lon)};
   }
   // Of at least one longitude.

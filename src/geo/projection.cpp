@@ -16,6 +16,7 @@
 #include <map>
 #include <string_view>
 
+#include "core/blocks.h"
 #include "core/degree.h"
 #include "drift/error.h"
 
@@ -111,8 +112,7 @@ void Projection::inverse(std::span<double> x_to_lon, std::span<double> y_to_lat)
   // Beyond its domain an inverse may give some position instead of failing: one that does not project back is none.
   constexpr double kBackM = 1.0;
   std::array<double, kBlock> x, y, x_back, y_back;
-  for (std::size_t first = 0; first < x_to_lon.size(); first += kBlock) {
-    const std::size_t count = std::min(kBlock, x_to_lon.size() - first);
+  for_blocks(x_to_lon.size(), kBlock, [&](std::size_t first, std::size_t count) {
     const auto lon = x_to_lon.subspan(first, count), lat = y_to_lat.subspan(first, count);
     std::copy(lon.begin(), lon.end(), x.begin());
     std::copy(lat.begin(), lat.end(), y.begin());
@@ -124,7 +124,7 @@ void Projection::inverse(std::span<double> x_to_lon, std::span<double> y_to_lat)
     for (std::size_t i = 0; i < count; ++i) {
       if (!(std::hypot(x_back[i] - x[i], y_back[i] - y[i]) < kBackM)) lon[i] = lat[i] = std::numeric_limits<double>::quiet_NaN();
     }
-  }
+  });
 }
 
 Projection::Jacobian Projection::jacobian(const Position& position) const {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "math/huber.h"
+
 namespace drift::gp {
 namespace {
 
@@ -48,9 +50,7 @@ Likelihood::Point Likelihood::at(double u) const {
     case LikelihoodKind::huber:
       break;
   }
-  const double d = spec_.delta, size = std::abs(u);
-  if (size <= d) return {-0.5 * u * u, -u};
-  return {-d * (size - 0.5 * d), -std::copysign(d, u)};
+  return {-huber_value(u, spec_.delta), -huber_slope(u, spec_.delta)};
 }
 
 double Likelihood::log_density(double y, double f, double s) const { return at((y - f) / s).value - std::log(s) - log_constant_; }

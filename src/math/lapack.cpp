@@ -29,6 +29,9 @@ void use_the_calling_thread() {
   static_cast<void>(done);
 }
 
+// Compiled with OpenMP's flag, Eigen would share its products among all cores, whatever --threads says.
+[[maybe_unused]] const bool kEigenOnTheCallingThread = (Eigen::setNbThreads(1), true);
+
 CBLAS_TRANSPOSE flag(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
 
 template <class Matrix>

@@ -35,6 +35,8 @@ MatrixXd positive(Eigen::Index n) {
 
 MatrixXd lower_of(const MatrixXd& a) { return a.triangularView<Eigen::Lower>(); }
 
+TEST(Eigen, LeavesThreadsToUs) { EXPECT_EQ(Eigen::nbThreads(), 1); }
+
 TEST(Lapack, ProductsAgreeWithEigenForEveryTransposition) {
   for (const bool ta : {false, true}) {
     for (const bool tb : {false, true}) {

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <new>
 #include <optional>
 #include <string_view>
 
 #include "drift/error.h"
+#include "drift/parse_number.h"
 #include "drift/version.h"
 #include "network/draw.h"
 #include "network/plan.h"
@@ -51,14 +51,6 @@ std::optional<std::size_t> first_not_finite(std::span<const float> numbers) {
   return static_cast<std::size_t>(found - numbers.begin());
 }
 
-template <class Integer>
-std::optional<Integer> parse_whole(std::string_view text) {
-  Integer value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 using TensorNames = std::string (*)(std::size_t place, const TensorInfo& tensor);
 
 void add_tensors(std::size_t place, const std::vector<TensorInfo>& tensors, const std::vector<float>& numbers,
@@ -93,7 +85,7 @@ void check_format(const SafetensorsFile& file) {
     file.fail("is a safetensors file but not a drift model");
   }
   const std::string& text = metadata_of(file, "format_version");
-  const auto version_number = parse_whole<std::uint64_t>(text);
+  const auto version_number = parse_number<std::uint64_t>(text);
   if (!version_number || *version_number == 0)
     file.fail(fmt::format("its format_version is \"{}\", not a whole number from 1", text));
   if (*version_number > kFormatVersion) {
@@ -108,7 +100,7 @@ std::vector<std::uint32_t> read_members(const SafetensorsFile& file) {
   if (rest.empty()) return members;  // a process alone
   while (true) {
     const std::size_t comma = rest.find(',');
-    const auto index = parse_whole<std::uint32_t>(rest.substr(0, comma));
+    const auto index = parse_number<std::uint32_t>(rest.substr(0, comma));
     if (!index)
       file.fail(fmt::format("its members are \"{}\", not whole numbers with commas between",
                             metadata_of(file, "members").substr(0, 60)));
@@ -130,7 +122,7 @@ Description read_description(const SafetensorsFile& file) {
     file.fail(error.what());
   }
   const std::string& seed = metadata_of(file, "seed");
-  const auto seed_number = parse_whole<std::uint64_t>(seed);
+  const auto seed_number = parse_number<std::uint64_t>(seed);
   if (!seed_number) file.fail(fmt::format("its seed is \"{}\", not a whole number", seed.substr(0, 60)));
   description.seed = *seed_number;
   description.members = read_members(file);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/blocks.h"
 #include "drift/error.h"
 #include "output/gmt.h"
 
@@ -53,14 +54,14 @@ std::vector<char> is_ocean(std::span<const double> lon_deg, std::span<const doub
   if (ocean.empty()) return ocean;
   const GmtSession gmt("the ocean mask is made");
   std::vector<Row> rows;
-  for (std::size_t first = 0; first < ocean.size(); first += kBlock) {
+  for_blocks(ocean.size(), kBlock, [&](std::size_t first, std::size_t count) {
     rows.clear();
-    for (std::size_t i = first; i < std::min(ocean.size(), first + kBlock); ++i) {
+    for (std::size_t i = first; i < first + count; ++i) {
       if (!std::isfinite(lon_deg[i]) || !(std::abs(lat_deg[i]) <= 90.0)) continue;
       rows.push_back({std::remainder(lon_deg[i], 360.0), lat_deg[i], static_cast<double>(i)});
     }
     mark_ocean(gmt, rows, options, ocean);
-  }
+  });
   return ocean;
 }
 

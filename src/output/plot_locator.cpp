@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/longitude.h"
 #include "geo/projection.h"
 
 namespace drift {
@@ -35,7 +36,7 @@ class AxesLocator : public CellLocator {
     std::vector<double> x(lon_or_x.begin(), lon_or_x.end()), y(lat_or_y.begin(), lat_or_y.end());
     if (projection_) projection_->forward(x, y);
     for (std::size_t i = 0; i < cell.size(); ++i) {
-      if (geographic_) x[i] = x_.front() + (x[i] - x_.front()) - 360.0 * std::floor((x[i] - x_.front()) / 360.0);
+      if (geographic_) x[i] = turned_from(x_.front(), x[i]);
       const std::size_t column = cell_between(x_, x[i]), row = cell_between(y_, y[i]);
       cell[i] = column == kNoCell || row == kNoCell ? kNoCell : row * (x_.size() - 1) + column;
     }

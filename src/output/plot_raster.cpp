@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/longitude.h"
 #include "drift/error.h"
 #include "output/plot_locator.h"
 
@@ -23,7 +24,7 @@ bool has_value(const PlotSource& source, std::size_t cell) {
 class LongitudeSpan {
  public:
   void add(double west, double east) {
-    for (double lon = std::floor(west); lon < east; lon += 1.0) used_[wrapped(lon)] = true;
+    for (double lon = std::floor(west); lon < east; lon += 1.0) used_[degree_of(lon)] = true;
   }
   // The first degree after the widest gap. Without a gap: -180.
   double start() const {
@@ -38,11 +39,9 @@ class LongitudeSpan {
   }
 
  private:
-  static std::size_t wrapped(double lon) { return static_cast<std::size_t>(lon - 360.0 * std::floor(lon / 360.0)) % 360; }
+  static std::size_t degree_of(double lon) { return static_cast<std::size_t>(turned_from(0.0, lon)); }
   std::array<bool, 360> used_ = {};
 };
-
-double on_turn_after(double lon, double start) { return lon - 360.0 * std::floor((lon - start) / 360.0); }
 
 template <class Visit>
 void visit_cells_with_values(const PlotSource& source, const Visit& visit) {
@@ -125,7 +124,7 @@ PlotRegion region_with_values(const PlotSource& source, const std::string& path)
   const double start = plane ? 0.0 : span.start() - 1.0;
   PlotRegion region = {1e300, -1e300, 1e300, -1e300};
   visit_cells_with_values(source, [&](double west, double east, double south, double north) {
-    const double first = plane ? west : on_turn_after(west, start);
+    const double first = plane ? west : turned_from(start, west);
     region.west = std::min(region.west, first);
     region.east = std::max(region.east, first + east - west);
     region.south = std::min(region.south, south);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/significant_digits.h"
 #include "data/words.h"
 #include "drift/error.h"
 #include "output/ticks.h"
@@ -33,7 +34,7 @@ Quantiles quantiles_of(const std::vector<float>& values) {
 }
 
 // 0.35 for 0.35000000000000003.
-double tidy(double number) { return std::stod(fmt::format("{:.10g}", number)); }
+double tidy(double number) { return to_digits(number, 10); }
 
 // To half the step of the colour bar's labels: 0.0137 to 0.4921 becomes 0 to 0.5.
 void round_outwards(double& low, double& high) {

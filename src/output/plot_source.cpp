@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -12,6 +11,7 @@
 #include "drift/calendar.h"
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
+#include "drift/parse_number.h"
 #include "netcdf/cf_time.h"
 #include "netcdf/netcdf_reader.h"
 
@@ -34,7 +34,8 @@ const NcVariable* uncertainty_of(const NcReader& file, const NcVariable& mean, c
   names.push_back("err_" + base);
   for (const std::string& name : names) {
     const NcVariable* found = file.find(name);
-    if (found != nullptr && found != &mean && says_error(name) && std::find(fields.begin(), fields.end(), found) != fields.end()) return found;
+    if (found != nullptr && found != &mean && says_error(name) && std::find(fields.begin(), fields.end(), found) != fields.end())
+      return found;
   }
   return nullptr;
 }
@@ -106,11 +107,9 @@ Times times_of(const NcReader& file, const NcVariable& axis) {
 
 std::size_t choose_time(const NcReader& file, const Times& times, const std::string& wanted) {
   if (wanted.empty()) return 0;
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), index);
-  if (error == std::errc() && end == wanted.data() + wanted.size()) {
-    if (index < times.text.size()) return index;
-    throw UsageError(fmt::format("{}: no time {}; it has {}, from 0 ({}) on", file.path().string(), index, times.text.size(),
+  if (const auto index = parse_number<std::size_t>(wanted)) {
+    if (*index < times.text.size()) return *index;
+    throw UsageError(fmt::format("{}: no time {}; it has {}, from 0 ({}) on", file.path().string(), *index, times.text.size(),
                                  times.text.front()));
   }
   double days = 0.0;

@@ -41,6 +41,31 @@ Scores score_forecast(std::span<const double> y, std::span<const double> mean, s
   return scores;
 }
 
+Scores score_forecast(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
+                      const std::function<double(double level)>& reach) {
+  Scores scores = score_forecast(y, mean, sd);
+  if (sd.empty()) return scores;
+  const auto count = static_cast<double>(y.size());
+  const auto measure = [&](Scores::Interval& interval) {
+    const double factor = reach(interval.level);
+    double inside = 0.0, width = 0.0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      inside += std::abs(y[i] - mean[i]) <= factor * sd[i] ? 1.0 : 0.0;
+      width += 2.0 * factor * sd[i];
+    }
+    interval = {interval.level, inside / count, width / count};
+  };
+  for (Scores::Interval& interval : scores.intervals) measure(interval);
+  for (Scores::Interval& interval : scores.reliability) measure(interval);
+  const double factor = reach(0.95);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    sum += interval_score(y[i], mean[i] - factor * sd[i], mean[i] + factor * sd[i], 0.05);
+  }
+  scores.interval_score95 = sum / count;
+  return scores;
+}
+
 Scores score_intervals(std::span<const double> y, std::span<const double> mean, std::span<const double> low,
                        std::span<const double> high, double level) {
   if (low.size() != y.size() || high.size() != y.size()) {

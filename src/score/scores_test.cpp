@@ -31,6 +31,20 @@ TEST(ScoreForecast, GathersTheSingleScores) {
   EXPECT_NEAR(*scores.interval_score95, (2 * z * 1.9 + 40.0 * (1.0 - 0.4 * z)) / 3.0, 1e-12);
 }
 
+TEST(ScoreForecast, MeasuresTheIntervalsThatItIsGiven) {
+  const std::vector<double> y = {1.0, 2.0, 4.0}, mean = {1.5, 2.0, 3.0}, sd = {1.0, 0.5, 0.4};
+  const Scores gaussian = score_forecast(y, mean, sd);
+  const Scores same = score_forecast(y, mean, sd, [](double level) { return normal_quantile(0.5 + 0.5 * level); });
+  EXPECT_NEAR(*same.interval_score95, *gaussian.interval_score95, 1e-12);
+  for (std::size_t i = 0; i < 19; ++i) EXPECT_EQ(same.reliability[i].share, gaussian.reliability[i].share);
+  const Scores wide = score_forecast(y, mean, sd, [](double) { return 3.0; });
+  EXPECT_NEAR(*wide.interval_score95, 6.0 * 1.9 / 3.0, 1e-12);  // none is missed: the widths alone
+  for (const Scores::Interval& interval : wide.reliability) EXPECT_EQ(interval.share, 1.0);
+  for (const Scores::Interval& interval : wide.intervals) EXPECT_NEAR(interval.mean_width, 6.0 * 1.9 / 3.0, 1e-12);
+  EXPECT_EQ(wide.crps, gaussian.crps);
+  EXPECT_EQ(wide.nll, gaussian.nll);
+}
+
 TEST(ScoreForecast, LeavesOutWhatNeedsASpread) {
   const std::vector<double> y = {1.0}, mean = {1.5};
   const nlohmann::json json = nlohmann::json::parse(to_json(score_forecast(y, mean, {})));
@@ -57,24 +71,11 @@ TEST(NormalQuantile, AgreesWithTheDistributionFunction) {
   EXPECT_THROW(normal_quantile(0.0), UsageError);
 }
 
-TEST(EmpiricalCrps, IsRightForAFewDraws) {
-  EXPECT_EQ(empirical_crps(1.0, std::vector<double>{3.0}), 2.0);
-  // Draws 0 and 2 of y = 1: mean distance 1, half the mean difference of the two 1.
-  EXPECT_NEAR(empirical_crps(1.0, std::vector<double>{2.0, 0.0}), 0.0, 1e-15);
-  // 0, 1, 5 of y = 2: (2 + 1 + 3) / 3 - (1 + 4 + 5) / 3 / 2
-  EXPECT_NEAR(empirical_crps(2.0, std::vector<double>{5.0, 0.0, 1.0}), 2.0 - 10.0 / 6.0, 1e-15);
-}
-
 std::vector<double> normal_draws(std::size_t count, double mean, double sd, std::uint64_t seed) {
   RandomStream stream({.seed = seed, .purpose = Purpose::simulation});
   std::vector<double> draws;
   for (std::size_t i = 0; i < count; ++i) draws.push_back(mean + sd * stream.normal());
   return draws;
-}
-
-TEST(EmpiricalCrps, ApproachesTheClosedForm) {
-  const std::vector<double> draws = normal_draws(200000, 1.0, 2.0, 3);
-  for (const double y : {-3.0, 1.0, 2.5}) EXPECT_NEAR(empirical_crps(y, draws), gaussian_crps(y, 1.0, 2.0), 0.01) << y;
 }
 
 TEST(Crps, IsProper) {
@@ -85,38 +86,6 @@ TEST(Crps, IsProper) {
   };
   for (const auto& [mean, sd] : {std::pair{0.3, 0.7}, {0.3, 1.4}, {0.0, 1.0}, {0.6, 1.0}})
     EXPECT_GT(score(mean, sd), score(0.3, 1.0));
-}
-
-TEST(Likelihood, IntegratesToOne) {
-  for (const Likelihood& likelihood :
-       {Likelihood{Likelihood::Kind::gaussian, 0.7, 1.0}, Likelihood{Likelihood::Kind::huber, 0.7, 1.345},
-        Likelihood{Likelihood::Kind::huber, 2.0, 0.3}}) {
-    double sum = 0.0;
-    constexpr double kStep = 1e-3;
-    for (double y = -200.0; y < 200.0; y += kStep) sum += kStep * std::exp(log_likelihood(likelihood, y, 0.4));
-    EXPECT_NEAR(sum, 1.0, 1e-4);
-  }
-  EXPECT_THROW(log_likelihood({Likelihood::Kind::gaussian, 0.0, 1.0}, 0.0, 0.0), UsageError);
-}
-
-TEST(EnsembleNlpd, IsThatOfTheMixtureAndBelowItsBound) {
-  const std::vector<double> y = {0.5, -1.0};
-  const std::vector<float> draws = {0.0f, -1.0f, 1.0f, 0.0f};  // [2 draws, 2]
-  const MatrixView<const float> view(draws.data(), 2, 2);
-  const Likelihood likelihood = {Likelihood::Kind::gaussian, 0.5, 1.0};
-  const auto density = [](double z) { return std::exp(-0.5 * z * z) / (0.5 * std::sqrt(2.0 * 3.14159265358979323846)); };
-  const double first = -std::log(0.5 * density(1.0) + 0.5 * density(-1.0)),
-               second = -std::log(0.5 * density(0.0) + 0.5 * density(-2.0));
-  EXPECT_NEAR(ensemble_nlpd(y, view, likelihood), 0.5 * (first + second), 1e-12);
-  const double bound = -0.25 * (2.0 * std::log(density(1.0)) + std::log(density(0.0)) + std::log(density(2.0)));
-  EXPECT_NEAR(ensemble_nlpd_bound(y, view, likelihood), bound, 1e-12);
-  EXPECT_LT(ensemble_nlpd(y, view, likelihood), bound);
-}
-
-TEST(EnsembleNlpd, DoesNotVanishFarFromAllDraws) {
-  const std::vector<double> y = {1e4};
-  const std::vector<float> draws = {0.0f, 1.0f};
-  EXPECT_NEAR(ensemble_nlpd(y, {draws.data(), 2, 1}, {}) / (0.5 * std::pow(1e4 - 1.0, 2)), 1.0, 1e-6);
 }
 
 }  // namespace

@@ -185,7 +185,7 @@ TuneResult tune_run(const FitPlan& plan, const Dataset& data, const std::filesys
   const auto file = path.empty() ? std::nullopt : std::optional(path);
   TuneResult result;
   if (on_gpu) {
-    DrawsAhead ahead(search.seed, wanted.trials);
+    DrawsAhead ahead(search.seed, wanted.trials, plan.settings.threads);
     const RoundObjective round = [&](std::span<const Proposal> proposals) {
       return trials.run(*engine, proposals, control.stop, &ahead);
     };

@@ -15,6 +15,7 @@
 #include "engine/scales.h"
 #include "fitting/judge.h"
 #include "fitting/replan.h"
+#include "math/huber.h"
 
 namespace drift {
 namespace {
@@ -32,9 +33,7 @@ void shuffle(std::vector<std::size_t>& rows, std::uint64_t seed) {
 }
 
 double loss_of(const Recipe& recipe, double residual) {
-  if (recipe.loss == LossKind::squared) return residual * residual;
-  const double size = std::abs(residual), delta = recipe.huber_delta;
-  return size > delta ? delta * (size - 0.5 * delta) : 0.5 * size * size;
+  return recipe.loss == LossKind::squared ? residual * residual : huber_value(residual, recipe.huber_delta);
 }
 
 // Mean over observations and members.
@@ -99,7 +98,8 @@ void DrawsAhead::begin(const NetworkSpec& spec, std::size_t members, std::size_t
   if (spec.space == Space::sphere && spec.coupling == Coupling::additive) return;  // degrees are drawn for a lengthscale
   for (std::size_t number = first; number < std::min(first + count, end_); ++number) {
     const std::uint64_t seed = seed_of_trial(plan_seed_, number);
-    drawn_[seed] = std::async(std::launch::async, [=] { return draw_ensemble(spec, seed, members); });
+    drawn_[seed] =
+        std::async(std::launch::async, [=, threads = threads_] { return draw_ensemble(spec, seed, members, threads); });
   }
 }
 

@@ -22,7 +22,7 @@ void apply_point(const SearchSpace& space, const Point& point, RunSettings& sett
 class DrawsAhead {
  public:
   // The trials have this seed and numbers below `end`.
-  DrawsAhead(std::uint64_t plan_seed, std::size_t end) : plan_seed_(plan_seed), end_(end) {}
+  DrawsAhead(std::uint64_t plan_seed, std::size_t end, int threads = 0) : plan_seed_(plan_seed), end_(end), threads_(threads) {}
 
   // Begins to draw those of `count` trials from number `first` on, in place of what has been drawn and not taken.
   void begin(const NetworkSpec& spec, std::size_t members, std::size_t first, std::size_t count);
@@ -32,6 +32,7 @@ class DrawsAhead {
  private:
   std::uint64_t plan_seed_;
   std::size_t end_;
+  int threads_;                                           // of each draw; 0: one per core
   std::map<std::uint64_t, std::future<Ensemble>> drawn_;  // by seed
   std::mutex mutex_;
 };

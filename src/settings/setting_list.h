@@ -151,8 +151,7 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   constexpr unsigned kTrials = on_search | on_own_networks;
   visit("tune", "method", s.tune.method,
         any("--tune", "Search for settings first (gradient: train them with the weights)").bearing(kNetworks));
-  visit("tune", "trials", s.tune.trials,
-        between("--trials", "Trials of the search", 1, 1e5).bearing(on_own_networks));
+  visit("tune", "trials", s.tune.trials, between("--trials", "Trials of the search", 1, 1e5).bearing(on_own_networks));
   visit("tune", "settings", s.tune.settings, any("--search", "A setting to search").bearing(kTrials));
   visit("tune", "objective", s.tune.objective, any("--objective", "Score of a trial (elbo: variational only)").bearing(kTrials));
   visit("tune", "alpha", s.tune.alpha,

@@ -1,38 +1,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <cmath>
-#include <sstream>
 #include <type_traits>
 
 #include "drift/calendar.h"
 #include "drift/error.h"
+#include "drift/parse_number.h"
 #include "drift/run_settings.h"
 #include "settings/setting_list.h"
 
 namespace drift {
 namespace {
-
-std::optional<double> as_number(std::string_view text) {
-  double number = 0.0;
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool good = error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
-  return good ? std::optional(number) : std::nullopt;
-}
-
-// Numbers with a separator between them, exactly `count`.
-std::optional<std::vector<double>> as_numbers(const std::string& text, char separator, std::size_t count) {
-  std::vector<double> numbers;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) {
-    const auto number = as_number(part);
-    if (!number) return std::nullopt;
-    numbers.push_back(*number);
-  }
-  return numbers.size() == count ? std::optional(numbers) : std::nullopt;
-}
 
 // Text of a flag into a field of any type a setting may have.
 class FlagText {
@@ -53,19 +32,19 @@ class FlagText {
   }
   void into(bool& field) const { field = true; }
   void into(std::optional<Range>& field) const {
-    const auto numbers = as_numbers(text(), ':', 2);
+    const auto numbers = parse_numbers<double>(text(), ':', 2);
     if (!numbers || (*numbers)[0] > (*numbers)[1]) fail("must be LOW:HIGH, two numbers in ascending order");
     field = Range{(*numbers)[0], (*numbers)[1]};
   }
   void into(std::optional<std::array<double, 4>>& field) const {
-    const auto numbers = as_numbers(text(), ',', 4);
+    const auto numbers = parse_numbers<double>(text(), ',', 4);
     if (!numbers) fail("must be four numbers, LON0,LAT0,LON1,LAT1");
     field = {(*numbers)[0], (*numbers)[1], (*numbers)[2], (*numbers)[3]};
   }
   template <class Number>
   requires std::is_arithmetic_v<Number>
   void into(Number& field) const {
-    const auto number = as_number(text());
+    const auto number = parse_number<double>(text());
     if (!number) fail("must be a number");
     if (const std::string why = misfit(rule_, *number, std::is_integral_v<Number>); !why.empty()) fail(why);
     field = static_cast<Number>(*number);
@@ -118,7 +97,7 @@ std::string fallback_text(const Field& field) {
 double time_setting(const char* table, const char* key, const std::string& text) {
   double days = 0.0;
   if (parse_iso_time(text, days)) return days;
-  if (const auto number = as_number(text)) return *number;
+  if (const auto number = parse_number<double>(text)) return *number;
   throw UsageError(
       fmt::format("[{}] {} is \"{}\"; it must be a time such as 2020-03-01 or 2020-03-01T06:00, or a number", table, key, text));
 }

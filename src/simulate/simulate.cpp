@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/degree.h"
+#include "core/longitude.h"
 #include "core/random.h"
 #include "core/threads.h"
 #include "drift/error.h"
@@ -68,8 +69,7 @@ class Region {
       south = std::max(south, lat0);
       north = std::min(north, lat1);
       west_ = lon0;
-      const double width = lon1 - lon0;
-      width_ = std::abs(width) >= 360.0 ? 360.0 : width - 360.0 * std::floor(width / 360.0);
+      east_ = lon1;
     }
     sin_south_ = std::sin(south * kDegree);
     sin_north_ = std::sin(north * kDegree);
@@ -78,14 +78,11 @@ class Region {
   double sin_south() const { return sin_south_; }
   double sin_north() const { return sin_north_; }
   bool has_latitude(double sin_latitude) const { return sin_latitude >= sin_south_ && sin_latitude <= sin_north_; }
-  bool has_longitude(double lon_deg) const {
-    const double east = lon_deg - west_;
-    return east - 360.0 * std::floor(east / 360.0) <= width_;
-  }
+  bool has_longitude(double lon_deg) const { return lies_between(west_, east_, lon_deg); }
 
  private:
   double sin_south_ = -1.0, sin_north_ = 1.0;
-  double west_ = -180.0, width_ = 360.0;  // degrees
+  double west_ = -180.0, east_ = 180.0;  // degrees
 };
 
 std::uint64_t count_along(const SimulateOptions& options, double rate_hz) {

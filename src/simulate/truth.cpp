@@ -11,6 +11,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "core/blocks.h"
 #include "drift/error.h"
 #include "netcdf/netcdf_reader.h"
 #include "simulate/truth_layout.h"
@@ -50,11 +51,10 @@ class GridTruth {
   void evaluate(std::span<const UnitVector> points, std::span<const double> time_days, std::span<double> values) const {
     std::vector<Stencil> stencils(std::min(kBlock, points.size()));
     Slices slices;
-    for (std::size_t first = 0; first < points.size(); first += kBlock) {
-      const std::size_t count = std::min(kBlock, points.size() - first);
+    for_blocks(points.size(), kBlock, [&](std::size_t first, std::size_t count) {
       stencils_->find(points.subspan(first, count), stencils);
       for (std::size_t i = 0; i < count; ++i) values[first + i] = at(stencils[i], time_days[first + i], slices);
-    }
+    });
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/significant_digits.h"
 #include "drift/error.h"
 #include "drift/field.h"
 #include "geo/grid_mapping.h"
@@ -21,7 +22,7 @@ namespace {
 // The shortest number within an error: a step of 0.1 degrees in single precision comes as 0.10000042.
 double shortest(double number, double error) {
   for (int digits = 1; digits < 17; ++digits) {
-    const double shorter = std::stod(fmt::format("{:.{}g}", number, digits));
+    const double shorter = to_digits(number, digits);
     if (std::abs(shorter - number) <= error) return shorter;
   }
   return number;
@@ -39,7 +40,8 @@ void set_axis(GridAxis& axis, const NcAxis& from, const NcReader& file) {
                              gap, step));
   }
   // Coordinates are good to half a unit in their last place.
-  const double error = std::max(std::abs(first), std::abs(from.at.back())) * (from.variable->type == NC_FLOAT ? 0x1p-24 : 0x1p-52);
+  const double error =
+      std::max(std::abs(first), std::abs(from.at.back())) * (from.variable->type == NC_FLOAT ? 0x1p-24 : 0x1p-52);
   axis.first = shortest(first, error);
   axis.step = shortest(step, 2.0 * error / static_cast<double>(count - 1));
   axis.count = count;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -12,19 +11,13 @@
 
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
+#include "drift/parse_number.h"
 #include "drift/truth.h"
 
 namespace drift {
 namespace {
 
 constexpr std::string_view kSynthetic = "synthetic";
-
-template <class Number>
-bool parse_number(std::string_view text, Number& number) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && stop == end;
-}
 
 std::vector<std::string_view> parts_of(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
@@ -43,14 +36,16 @@ SyntheticFieldOptions parse_parts(const std::vector<std::string_view>& parts, st
     const std::string_view part = parts[i];
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos) {
-      if (i == 0 && parse_number(part, options.seed)) continue;
+      const auto seed = i == 0 ? parse_number<std::uint64_t>(part) : std::nullopt;
+      options.seed = seed.value_or(0);
+      if (seed) continue;
       throw UsageError(i == 0 ? fmt::format("after synthetic: comes the seed, a whole number, and not '{}'", part)
                               : fmt::format("'{}' is not evolution=DAYS or velocity=EAST:NORTH", part));
     }
     const std::string_view key = part.substr(0, equals), value = part.substr(equals + 1);
     if (key == kKeys[0]) {
-      if (!parse_number(value, options.evolution_days) || !(options.evolution_days >= 0.0) ||
-          !std::isfinite(options.evolution_days)) {
+      options.evolution_days = parse_number<double>(value).value_or(-1.0);
+      if (options.evolution_days < 0.0) {
         throw UsageError(fmt::format("evolution '{}' is not a number of days, zero or more", value));
       }
     } else if (key == kKeys[1]) {
@@ -69,7 +64,9 @@ FieldVelocity parse_velocity(const std::string& text) {
   std::array<double, 4> numbers = {};
   bool good = parts.size() == 2 || parts.size() == 4;
   for (std::size_t i = 0; good && i < parts.size(); ++i) {
-    good = parse_number(parts[i], numbers.at(i)) && std::isfinite(numbers.at(i));
+    const auto number = parse_number<double>(parts[i]);
+    good = number.has_value();
+    numbers.at(i) = number.value_or(0.0);
   }
   if (!good) {
     throw UsageError(

@@ -1,18 +1,18 @@
 #pragma once
 
 #include <cassert>
-#include <cmath>
 #include <cstddef>
 #include <span>
 
 #include "drift/matrix_view.h"
 #include "drift/recipe.h"
+#include "math/huber.h"
 
 namespace drift {
 
 // The loss of an observation is the sum over its outputs, r = prediction - target being the residual:
 //   squared: r^2
-//   Huber:   r^2 / 2 where |r| <= delta, delta (|r| - delta / 2) beyond; value and slope join at delta (Huber 1964).
+//   Huber:   that of math/huber.h
 struct Loss {
   LossKind kind = LossKind::squared;
   double delta = 0.1;  // > 0, Huber's
@@ -31,11 +31,8 @@ struct Squared {
 template <class Real>
 struct Huber {
   Real delta;
-  Real value(Real residual) const {
-    const Real size = std::abs(residual);
-    return size <= delta ? residual * residual / 2 : delta * (size - delta / 2);
-  }
-  Real slope(Real residual) const { return std::abs(residual) <= delta ? residual : std::copysign(delta, residual); }
+  Real value(Real residual) const { return huber_value(residual, delta); }
+  Real slope(Real residual) const { return huber_slope(residual, delta); }
 };
 
 template <class Real, class Pointwise>

@@ -80,9 +80,7 @@ class TrialThreads final : public Runner {
   void begin(const Proposal& proposal) override {
     running_.push_back(proposal);
     threads_[proposal.number] = std::jthread([this, proposal] {
-      Ended ended = timed({proposal}, [&] {
-                      return std::vector{objective_(proposal.point, proposal.seed)};
-                    }).front();
+      Ended ended = timed({proposal}, [&] { return std::vector{objective_(proposal.point, proposal.seed)}; }).front();
       const std::lock_guard lock(mutex_);
       ended_.push_back(std::move(ended));
       changed_.notify_one();
@@ -162,7 +160,8 @@ Study search(const SearchSpace& space, Runner& trials, const SearchPlan& plan, c
   bool exhausted = false;
   while (true) {
     check_not_hopeless(study);
-    while (!options.stop.stop_requested() && !exhausted && next < options.trials && trials.running().size() < study.plan.parallel) {
+    while (!options.stop.stop_requested() && !exhausted && next < options.trials &&
+           trials.running().size() < study.plan.parallel) {
       if (find_trial(study, next) != nullptr) {
         ++next;
         continue;

@@ -7,7 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "drift/did_you_mean.h"
 #include "drift/error.h"
 
 namespace drift {
@@ -108,15 +107,6 @@ void check_point(const SearchSpace& space, const Point& point) {
   }
 }
 
-double value_of(const SearchSpace& space, const Point& point, std::string_view name) {
-  std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < space.size(); ++i) {
-    if (space[i].name == name) return point.at(i);
-    names.emplace_back(space[i].name);
-  }
-  throw UsageError(fmt::format("the search has no setting '{}'{}", name, did_you_mean(name, names)));
-}
-
 std::string describe(const SearchSpace& space, const Point& point) {
   std::string text;
   for (std::size_t i = 0; i < space.size(); ++i) {
@@ -155,11 +145,6 @@ double count_of_values(const Setting& setting) {
   if (!is_discrete(setting)) return std::numeric_limits<double>::infinity();
   const auto [low, high] = ends(setting);
   return high - low;
-}
-
-Point cut_to_range(const SearchSpace& space, Point point) {
-  for (std::size_t i = 0; i < space.size(); ++i) point[i] = cut(space[i], point[i]);
-  return point;
 }
 
 }  // namespace drift

@@ -19,6 +19,5 @@ Eigen::VectorXd snap(const SearchSpace& space, const Eigen::VectorXd& place);
 
 bool is_discrete(const Setting& setting);        // anything but a real number
 double count_of_values(const Setting& setting);  // infinity for a real number
-Point cut_to_range(const SearchSpace& space, Point point);
 
 }  // namespace drift

@@ -82,17 +82,10 @@ TEST(Space, RefusesPointsOutsideAndNamesTheSetting) {
   EXPECT_THROW(check_point(space, {1.0, 0.1, 2, 64, 0}), UsageError);
 }
 
-TEST(Space, ValuesAreFoundByNameAndTheNearestNameIsOffered) {
+TEST(Space, DescribesAPointByNamesAndWords) {
   const SearchSpace space = mixed_space();
   const Point point{1e-3, 0.1, 2, 64, 1};
-  EXPECT_EQ(value_of(space, point, "width"), 64.0);
   EXPECT_EQ(describe(space, point), "rate 0.001, dropout 0.1, layers 2, width 64, loss huber");
-  try {
-    value_of(space, point, "widht");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("did you mean 'width'"));
-  }
 }
 
 TEST(LatinHypercube, HasOnePlaceInEverySliceOfEveryCoordinate) {

@@ -31,12 +31,6 @@ void check_lengths(std::size_t values, std::size_t means, std::size_t spreads) {
   }
 }
 
-void check_level(double level) {
-  if (!(level > 0.0 && level < 1.0)) {
-    throw UsageError(fmt::format("calibration: the level is {}; it must lie between 0 and 1", level));
-  }
-}
-
 // |y - mean| / sd, sorted.
 std::vector<double> sorted_scores(std::span<const double> y, std::span<const double> mean, std::span<const double> sd) {
   check_lengths(y.size(), mean.size(), sd.size());
@@ -185,11 +179,6 @@ ConformalCalibration fit_conformal(std::span<const double> y, std::span<const do
     calibration.factors[i] = groups.empty() ? factor_of(sorted, level) : factor_of(weighted, level);
   }
   return calibration;
-}
-
-double conformal_factor(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double level) {
-  check_level(level);
-  return factor_of(sorted_scores(y, mean, sd), level);
 }
 
 }  // namespace drift

@@ -70,12 +70,10 @@ TEST(ConformalIntervals, FailOnObservationsFromElsewhere) {
 
 TEST(ConformalFactor, IsTheRankOfTheTheorem) {
   const std::vector<double> y = {4.0, 1.0, 3.0, 2.0, 9.0, 5.0, 8.0, 6.0, 7.0}, mean(9, 0.0), sd(9, 0.5);  // n + 1 = 10
-  EXPECT_EQ(conformal_factor(y, mean, sd, 0.5), 10.0);   // the 5th of 2, 4, ... 18
-  EXPECT_EQ(conformal_factor(y, mean, sd, 0.51), 12.0);  // rounded up
-  EXPECT_EQ(conformal_factor(y, mean, sd, 0.9), 18.0);   // the 9th, the last
-  EXPECT_TRUE(std::isinf(conformal_factor(y, mean, sd, 0.91)));
   const ConformalCalibration calibration = fit_conformal(y, mean, sd);
-  EXPECT_EQ(calibration.factor(0.9), 18.0);
+  EXPECT_EQ(calibration.factor(0.5), 10.0);  // the 5th of 2, 4, ... 18
+  EXPECT_EQ(calibration.factor(0.9), 18.0);  // the 9th, the last
+  EXPECT_TRUE(std::isinf(calibration.factor(0.95)));
   EXPECT_EQ(calibration.observations, 9u);
   EXPECT_EQ(calibration.interval(1.0, 2.0, 0.5).lower, -19.0);
   EXPECT_EQ(calibration.interval(1.0, 2.0, 0.5).upper, 21.0);
@@ -83,10 +81,9 @@ TEST(ConformalFactor, IsTheRankOfTheTheorem) {
 
 TEST(ConformalFactor, RefusesWhatCannotBe) {
   const std::vector<double> two = {1.0, 2.0}, zero = {1.0, 0.0}, one = {1.0}, none;
-  EXPECT_THROW(conformal_factor(two, two, zero, 0.9), UsageError);
-  EXPECT_THROW(conformal_factor(two, one, two, 0.9), UsageError);
-  EXPECT_THROW(conformal_factor(none, none, none, 0.9), UsageError);
-  EXPECT_THROW(conformal_factor(two, two, two, 1.0), UsageError);
+  EXPECT_THROW(fit_conformal(two, two, zero), UsageError);
+  EXPECT_THROW(fit_conformal(two, one, two), UsageError);
+  EXPECT_THROW(fit_conformal(none, none, none), UsageError);
   EXPECT_THROW(fit_conformal(two, two, two).factor(0.7), UsageError);
 }
 

@@ -9,16 +9,16 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/blocks.h"
 #include "drift/error.h"
 #include "drift/uncertainty.h"
+#include "math/huber.h"
 #include "network/plan.h"
 #include "train/loss.h"
 #include "train/variational.h"
 
 namespace drift {
 namespace {
-
-constexpr std::size_t kBlockRows = 65536;
 
 class Likelihood {
  public:
@@ -38,7 +38,7 @@ class Likelihood {
     const double delta = loss_.delta;
     const double core = 2.0 * t * std::sqrt(std::numbers::pi) * std::erf(0.5 * delta / t);
     const double tails = 4.0 * t * t / delta * std::exp(-0.25 * delta * delta / (t * t));
-    return -half_precision * loss_detail::Huber<double>{delta}.value(residual) - std::log(core + tails);
+    return -half_precision * huber_value(residual, delta) - std::log(core + tails);
   }
 
  private:
@@ -49,12 +49,12 @@ class Likelihood {
 // Mean over the draws of the data's log likelihood.
 double mean_log_likelihood(Engine& engine, const Ensemble& draws, const TrainingSet& data, const Likelihood& likelihood) {
   const std::size_t outputs = data.values.cols, columns = draws.members.size() * outputs;
-  std::vector<float> predictions(std::min(kBlockRows, data.values.rows) * columns);
+  std::vector<float> predictions(std::min(kPointsAtATime, data.values.rows) * columns);
+  const std::unique_ptr<Predictor> predictor = engine.prepare(draws);
   double sum = 0.0;
-  for (std::size_t first = 0; first < data.values.rows; first += kBlockRows) {
-    const std::size_t rows = std::min(kBlockRows, data.values.rows - first);
+  for_blocks(data.values.rows, [&](std::size_t first, std::size_t rows) {
     const MatrixView<float> members(predictions.data(), rows, columns);
-    engine.predict(draws, data.coordinates.middle_rows(first, rows), {.mean = {}, .variance = {}, .members = members});
+    predictor->predict(data.coordinates.middle_rows(first, rows), {.mean = {}, .variance = {}, .members = members});
     for (std::size_t row = 0; row < rows; ++row) {
       const double weight = data.weights.empty() ? 1.0 : static_cast<double>(data.weights[first + row]);
       for (std::size_t col = 0; col < columns; ++col) {
@@ -62,7 +62,7 @@ double mean_log_likelihood(Engine& engine, const Ensemble& draws, const Training
         sum += likelihood.log_density(residual, weight);
       }
     }
-  }
+  });
   return sum / static_cast<double>(draws.members.size());
 }
 
@@ -80,7 +80,7 @@ Elbo elbo(Engine& engine, const Ensemble& ensemble, const TrainingSet& data, con
   for (const Member& member : ensemble.members) {
     const Ensemble one{ensemble.spec, ensemble.seed, {member}};
     for (std::size_t draw = 0; draw < draws; ++draw) {
-      const Ensemble drawn = variational_draws(one, 1, seed, draw);
+      const Ensemble drawn = variational_draws(one, 1, seed, draw, engine.host_threads());
       result.log_likelihood += share / static_cast<double>(draws) * mean_log_likelihood(engine, drawn, data, likelihood);
     }
     for (const MatrixPlace& place : places) {

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "core/blocks.h"
 #include "core/threads.h"
 #include "drift/error.h"
 #include "drift/uncertainty.h"
@@ -53,8 +54,7 @@ void add_block(const FloatRows& inputs, const Matrix& values, const Eigen::Vecto
 Sums sum_over(Engine& engine, const Ensemble& ensemble, std::size_t member, const TrainingSet& data, int threads) {
   const std::size_t size = head_input_count(ensemble.spec), outputs = data.values.cols;
   Sums sums{Matrix::Zero(index(size), index(size)), Matrix::Zero(index(size), index(outputs))};
-  for (std::size_t first = 0; first < data.values.rows; first += kBlockRows) {
-    const std::size_t rows = std::min(kBlockRows, data.values.rows - first);
+  for_blocks(data.values.rows, kBlockRows, [&](std::size_t first, std::size_t rows) {
     FloatRows inputs(index(rows), index(size));
     engine.head_inputs(ensemble, member, data.coordinates.middle_rows(first, rows), {inputs.data(), rows, size});
     Matrix values(index(rows), index(outputs));
@@ -64,7 +64,7 @@ Sums sum_over(Engine& engine, const Ensemble& ensemble, std::size_t member, cons
       if (!data.weights.empty()) weights(index(row)) = data.weights[first + row];
     }
     add_block(inputs, values, weights, threads, sums);
-  }
+  });
   return sums;
 }
 
@@ -163,8 +163,7 @@ void predict_last_layer(Engine& engine, const Ensemble& ensemble, std::span<cons
   threads = threads_or_all(threads == 0 ? engine.host_threads() : threads);
   const std::size_t size = head_input_count(ensemble.spec);
   std::vector<float> inputs(std::min(kBlockRows, coordinates.rows) * size);
-  for (std::size_t first = 0; first < coordinates.rows; first += kBlockRows) {
-    const std::size_t rows = std::min(kBlockRows, coordinates.rows - first);
+  for_blocks(coordinates.rows, kBlockRows, [&](std::size_t first, std::size_t rows) {
     const MatrixView<float> block(inputs.data(), rows, size);
     std::vector<double> variances(rows, 0.0);
     for (std::size_t member = 0; member < posteriors.size(); ++member) {
@@ -175,7 +174,7 @@ void predict_last_layer(Engine& engine, const Ensemble& ensemble, std::span<cons
       const double within = variances[row] / static_cast<double>(posteriors.size());
       for (std::size_t o = 0; o < out.variance.cols; ++o) out.variance(first + row, o) += static_cast<float>(within);
     }
-  }
+  });
 }
 
 }  // namespace drift

@@ -204,6 +204,36 @@ TEST(Prediction, IsTheSameForAnyNumberOfPointsThreadsAndOutputsAskedFor) {
   predict(ensemble, Observations(Space::plane, 0));  // no points: nothing to do
 }
 
+TEST(Prepared, PredictsTheBitsOfItsEngine) {
+  const Ensemble ensemble = draw_ensemble(small_spec(), 3, 3);
+  const Observations points(Space::plane, 700);
+  const auto engine = make_cpu_engine({.threads = 2});
+  const std::unique_ptr<Predictor> prepared = engine->prepare(ensemble);
+  for (const std::size_t count : {300, 700, 1}) {
+    const auto rows = points.set().coordinates.middle_rows(0, count);
+    std::vector<float> mean(count), variance(count), members(3 * count), gradient(3 * count);
+    prepared->predict(
+        rows, {.mean = {mean.data(), count, 1}, .variance = {variance.data(), count, 1}, .members = {members.data(), count, 3}});
+    prepared->input_gradient(rows, {gradient.data(), count, 3});
+    std::vector<float> mean_once(count), variance_once(count), members_once(3 * count), gradient_once(3 * count);
+    engine->predict(ensemble, rows,
+                    {.mean = {mean_once.data(), count, 1},
+                     .variance = {variance_once.data(), count, 1},
+                     .members = {members_once.data(), count, 3}});
+    engine->input_gradient(ensemble, rows, {gradient_once.data(), count, 3});
+    EXPECT_EQ(mean, mean_once);
+    EXPECT_EQ(variance, variance_once);
+    EXPECT_EQ(members, members_once);
+    EXPECT_EQ(gradient, gradient_once);
+  }
+}
+
+TEST(Prepared, RefusesAnEnsembleThatDoesNotFitItsSpec) {
+  Ensemble ensemble = draw_ensemble(small_spec(), 3, 2);
+  ensemble.members[1].parameters.pop_back();
+  EXPECT_THROW(make_cpu_engine()->prepare(ensemble), UsageError);
+}
+
 TEST(Prediction, OfOneMemberHasNoVariance) {
   const Ensemble ensemble = draw_ensemble(small_spec(), 3, 1);
   const Observations points(Space::plane, 10);

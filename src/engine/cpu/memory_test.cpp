@@ -6,6 +6,7 @@
 
 #include "core/counting_memory.h"
 #include "drift/engine.h"
+#include "engine/training_memory.h"
 
 namespace drift {
 namespace {
@@ -55,6 +56,39 @@ TEST(Memory, OfTrainingDoesNotGrowWithTheObservations) {
   const std::ptrdiff_t few = training(5'000);
   EXPECT_GT(few, 0);
   EXPECT_LT(training(500'000), few + few / 10);  // no table of the observations, no shuffled copy
+}
+
+// Every thread has a workspace of its own, which on many cores is most of the memory.
+TEST(Memory, OfTrainingIsForeseenForAnyNumberOfThreads) {
+  constexpr std::size_t kObservations = 3'000, kMembers = 3;
+  NetworkSpec product = default_spec(Space::plane, 2, true);
+  product.features = 200;
+  product.bottleneck = 24;
+  NetworkSpec additive = product;
+  additive.coupling = Coupling::additive;
+  const std::vector<float> coordinates(kObservations * 3, 0.5F), values(kObservations, 1.0F);
+  for (const NetworkSpec& spec : {product, additive}) {
+    for (const Optimiser optimiser : {Optimiser::adam, Optimiser::muon}) {
+      Recipe recipe = default_recipe();
+      recipe.optimiser = optimiser;
+      recipe.batch = 1024;
+      for (const int threads : {1, 4, 24}) {
+        Ensemble ensemble = draw_ensemble(spec, 1, kMembers);
+        const double drawn =
+            4.0 * kMembers * static_cast<double>(ensemble.members[0].fixed.size() + ensemble.members[0].parameters.size());
+        const auto engine = make_cpu_engine({.threads = threads});
+        const auto held = static_cast<double>(peak_during([&] {
+          TrainingState state;
+          engine->advance(ensemble, state,
+                          {.coordinates = {coordinates.data(), kObservations, 3}, .values = {values.data(), kObservations, 1}},
+                          recipe, 6, {});
+        }));
+        const double foreseen = training_bytes(spec, recipe, kMembers, kObservations, threads) - drawn;
+        EXPECT_GE(foreseen, held) << threads << " threads";
+        EXPECT_LT(foreseen, 2.0 * held) << threads << " threads";
+      }
+    }
+  }
 }
 
 }  // namespace

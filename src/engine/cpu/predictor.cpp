@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 
+#include "core/blocks.h"
 #include "core/threads.h"
 #include "engine/cpu/passes.h"
 
@@ -80,15 +81,14 @@ void predict(const Ensemble& ensemble, MatrixView<const float> coordinates, cons
       [&](PredictMemory& memory, std::size_t first, std::size_t rows) {
         const MatrixView<float> members(memory.members.data(), rows, columns);
         for (std::size_t j = 0; j < all.size(); ++j) {
-          for (std::size_t begin = 0; begin < rows; begin += kBlockRows) {
-            const std::size_t count = std::min(kBlockRows, rows - begin);
+          for_blocks(rows, kBlockRows, [&](std::size_t begin, std::size_t count) {
             load(coordinates, first + begin, memory.workspace.coordinates(count));
             forward(all[j], memory.workspace, count);
             const MatrixView<float> output = memory.workspace.output(count);
             for (std::size_t row = 0; row < count; ++row) {
               std::copy_n(output.row(row), outputs, members.row(begin + row) + j * outputs);
             }
-          }
+          });
         }
         if (!out.members.empty()) {
           for (std::size_t row = 0; row < rows; ++row) std::copy_n(members.row(row), columns, out.members.row(first + row));
@@ -109,8 +109,7 @@ void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinate
         const MatrixView<float> out = gradient.middle_rows(first, rows);
         for (std::size_t row = 0; row < rows; ++row) std::fill_n(out.row(row), out.cols, 0.0F);
         for (const Network<float>& network : all) {
-          for (std::size_t begin = 0; begin < rows; begin += kBlockRows) {
-            const std::size_t count = std::min(kBlockRows, rows - begin);
+          for_blocks(rows, kBlockRows, [&](std::size_t begin, std::size_t count) {
             load(coordinates, first + begin, ws.coordinates(count));
             forward(network, ws, count);
             for (std::size_t o = 0; o < outputs; ++o) {
@@ -124,7 +123,7 @@ void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinate
                 for (std::size_t i = 0; i < slope.cols; ++i) out(begin + row, o * slope.cols + i) += slope(row, i);
               }
             }
-          }
+          });
         }
       });
 }
@@ -139,8 +138,7 @@ void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const 
   for_each_chunk<Workspace<float>>(
       coordinates.rows, threads, [&] { return Workspace<float>(plan, kBlockRows, {.head_inputs = true}); },
       [&](Workspace<float>& ws, std::size_t first, std::size_t rows) {
-        for (std::size_t begin = 0; begin < rows; begin += kBlockRows) {
-          const std::size_t count = std::min(kBlockRows, rows - begin);
+        for_blocks(rows, kBlockRows, [&](std::size_t begin, std::size_t count) {
           load(coordinates, first + begin, ws.coordinates(count));
           forward(network, ws, count);
           const MatrixView<float> from = ws.last_input(count);
@@ -149,7 +147,7 @@ void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const 
             for (std::size_t i = 0; i < from.cols; ++i) to[i] = scale * from(row, i);
             if (plan.layers.back().bias) to[from.cols] = scale;  // the bias's own input is one
           }
-        }
+        });
       });
 }
 

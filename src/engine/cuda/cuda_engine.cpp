@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -177,6 +178,71 @@ class Together {
   std::vector<std::unique_ptr<DeviceData>> on_device_;  // [device]
 };
 
+// work(device's place in the list, first row, rows) of each device's share of the rows, on that device.
+void on_devices(const CudaOptions& options, std::size_t rows,
+                const std::function<void(std::size_t, std::size_t, std::size_t)>& work) {
+  const std::size_t worth = (rows + options.rows_of_a_device - 1) / options.rows_of_a_device;
+  const std::size_t shares = std::clamp<std::size_t>(worth, 1, options.devices.size());
+  run_on_threads(static_cast<int>(shares), [&](int thread) {
+    const auto index = static_cast<std::size_t>(thread);
+    const auto [first, count] = even_share(rows, shares, index);
+    const OnDevice on(options.devices[index]);
+    work(index, first, count);
+  });
+}
+
+// The ensemble goes to a device when that is first used.
+class CudaPredictor final : public Predictor {
+ public:
+  CudaPredictor(const CudaOptions& options, const Ensemble& ensemble)
+      : options_(options), ensemble_(ensemble), devices_(options.devices.size()) {
+    check_ensemble(ensemble);
+  }
+  ~CudaPredictor() override {
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (devices_[i].predictor == nullptr) continue;
+      const OnDevice on(options_.devices[i]);
+      devices_[i].predictor.reset();
+    }
+  }
+
+  void predict(MatrixView<const float> coordinates, const PredictionViews& out) override {
+    check_shapes(ensemble_, coordinates, out);
+    on_devices(options_, coordinates.rows, [&](std::size_t index, std::size_t first, std::size_t count) {
+      const PredictionViews part{.mean = rows_of(out.mean, first, count),
+                                 .variance = rows_of(out.variance, first, count),
+                                 .members = rows_of(out.members, first, count)};
+      with(index, [&](DevicePredictor& predictor) { predictor.predict(rows_of(coordinates, first, count), part); });
+    });
+  }
+
+  void input_gradient(MatrixView<const float> coordinates, MatrixView<float> gradient) override {
+    check_gradient_shapes(ensemble_, coordinates, gradient);
+    on_devices(options_, coordinates.rows, [&](std::size_t index, std::size_t first, std::size_t count) {
+      with(index, [&](DevicePredictor& predictor) {
+        predictor.input_gradient(rows_of(coordinates, first, count), rows_of(gradient, first, count));
+      });
+    });
+  }
+
+ private:
+  struct OfDevice {
+    std::mutex mutex;  // calls from several threads take turns
+    std::unique_ptr<DevicePredictor> predictor;
+  };
+
+  void with(std::size_t index, const std::function<void(DevicePredictor&)>& work) {
+    OfDevice& device = devices_[index];
+    const std::scoped_lock lock(device.mutex);
+    if (device.predictor == nullptr) device.predictor = std::make_unique<DevicePredictor>(ensemble_, options_.precision);
+    work(*device.predictor);
+  }
+
+  const CudaOptions& options_;
+  const Ensemble& ensemble_;
+  std::vector<OfDevice> devices_;
+};
+
 class CudaEngine final : public Engine {
  public:
   explicit CudaEngine(CudaOptions options) : options_(std::move(options)) {
@@ -204,46 +270,27 @@ class CudaEngine final : public Engine {
   }
 
   void predict(const Ensemble& ensemble, MatrixView<const float> coordinates, const PredictionViews& out) override {
-    check_shapes(ensemble, coordinates, out);
-    on_devices(coordinates.rows, [&](std::size_t first, std::size_t count, const Stream& stream) {
-      const PredictionViews part{.mean = rows_of(out.mean, first, count),
-                                 .variance = rows_of(out.variance, first, count),
-                                 .members = rows_of(out.members, first, count)};
-      cuda::predict(ensemble, rows_of(coordinates, first, count), part, options_.precision, stream);
-    });
+    CudaPredictor(options_, ensemble).predict(coordinates, out);
   }
 
   void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient) override {
-    check_gradient_shapes(ensemble, coordinates, gradient);
-    on_devices(coordinates.rows, [&](std::size_t first, std::size_t count, const Stream& stream) {
-      cuda::input_gradient(ensemble, rows_of(coordinates, first, count), rows_of(gradient, first, count), options_.precision,
-                           stream);
-    });
+    CudaPredictor(options_, ensemble).input_gradient(coordinates, gradient);
+  }
+
+  std::unique_ptr<Predictor> prepare(const Ensemble& ensemble) override {
+    return std::make_unique<CudaPredictor>(options_, ensemble);
   }
 
   void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates,
                    MatrixView<float> inputs) override {
     check_head_shapes(ensemble, member, coordinates, inputs);
-    on_devices(coordinates.rows, [&](std::size_t first, std::size_t count, const Stream& stream) {
+    on_devices(options_, coordinates.rows, [&](std::size_t, std::size_t first, std::size_t count) {
       cuda::head_inputs(ensemble, member, rows_of(coordinates, first, count), rows_of(inputs, first, count), options_.precision,
-                        stream);
+                        Stream());
     });
   }
 
  private:
-  // work(first row, rows, stream) of each device's share of the rows.
-  void on_devices(std::size_t rows, const std::function<void(std::size_t, std::size_t, const Stream&)>& work) {
-    const std::size_t worth = (rows + options_.rows_of_a_device - 1) / options_.rows_of_a_device;
-    const std::size_t shares = std::clamp<std::size_t>(worth, 1, options_.devices.size());
-    run_on_threads(static_cast<int>(shares), [&](int thread) {
-      const auto index = static_cast<std::size_t>(thread);
-      const auto [first, count] = even_share(rows, shares, index);
-      const OnDevice on(options_.devices[index]);
-      const Stream stream;
-      work(first, count, stream);
-    });
-  }
-
   CudaOptions options_;
 };
 

@@ -91,6 +91,36 @@ TEST_P(EveryCase, PredictsAndDifferentiatesAsTheCpuDoes) {
   EXPECT_LT(distance(here_inputs, there_inputs), kPrediction);
 }
 
+// Blocks of several sizes, with and without each member's own: what is kept between calls must not show.
+TEST_P(EveryCase, PreparedPredictsTheBitsOfOneCall) {
+  DRIFT_NEEDS_GPU();
+  const Observations points(GetParam().spec, 301);
+  const Ensemble ensemble = drawn(GetParam());
+  const std::size_t outputs = points.outputs, all = outputs * ensemble.members.size(), slopes = points.columns * outputs;
+  for (const Precision precision : {Precision::tf32, Precision::float32}) {
+    const auto engine = gpu(precision);
+    const std::unique_ptr<Predictor> prepared = engine->prepare(ensemble);
+    for (const std::size_t count : {7, 301, 130, 1, 0, 301}) {
+      const MatrixView<const float> rows = points.set(false).coordinates.middle_rows(0, count);
+      std::vector<float> mean(count * outputs), members(count * all), gradient(count * slopes);
+      std::vector<float> mean_once(mean.size()), members_once(members.size()), gradient_once(gradient.size());
+      const bool each = count != 130;
+      const auto views = [&](std::vector<float>& means, std::vector<float>& own) {
+        return PredictionViews{.mean = {means.data(), count, outputs},
+                               .variance = {},
+                               .members = each ? MatrixView<float>(own.data(), count, all) : MatrixView<float>()};
+      };
+      prepared->predict(rows, views(mean, members));
+      prepared->input_gradient(rows, {gradient.data(), count, slopes});
+      engine->predict(ensemble, rows, views(mean_once, members_once));
+      engine->input_gradient(ensemble, rows, {gradient_once.data(), count, slopes});
+      EXPECT_EQ(mean, mean_once) << count;
+      EXPECT_EQ(members, members_once) << count;
+      EXPECT_EQ(gradient, gradient_once) << count;
+    }
+  }
+}
+
 TEST_P(EveryCase, GivesTheSameBitsEveryTime) {
   DRIFT_NEEDS_GPU();
   const Observations observations(GetParam().spec, 1500);

@@ -31,60 +31,67 @@ struct Result {
 // last one's results away.
 class Blocks {
  public:
-  Blocks(const Network& network, MatrixView<const float> points, Wanted wanted, Precision precision, bool may_fuse,
+  // For up to `rows` points at a time, which are cut where they are too many.
+  Blocks(const Network& network, std::size_t rows, std::size_t columns, Wanted wanted, Precision precision, bool may_fuse,
          const Stream& stream)
-      : network_(network), points_(points), stream_(stream) {
+      : network_(network), stream_(stream), made_for_(std::min(rows, kMaxRows)), columns_(columns) {
     const auto members = static_cast<std::size_t>(network.members());
     if (may_fuse && FusedPasses::fit(network.plan(), wanted, precision)) {
-      const std::size_t rows = rows_at_once(FusedPasses::bytes_per_row(network.plan(), members, false), points.rows);
-      fused_ = std::make_unique<FusedPasses>(network, rows, false, precision, stream);
+      const std::size_t at_once = rows_at_once(FusedPasses::bytes_per_row(network.plan(), members, false), rows);
+      fused_ = std::make_unique<FusedPasses>(network, at_once, false, precision, stream);
       capacity_ = fused_->capacity();
     } else {
-      const std::size_t rows = rows_at_once(Passes::bytes_per_row(network.plan(), members, wanted), points.rows);
-      passes_ = std::make_unique<Passes>(network, rows, wanted, precision);
-      capacity_ = rows;
+      const std::size_t at_once = rows_at_once(Passes::bytes_per_row(network.plan(), members, wanted), rows);
+      passes_ = std::make_unique<Passes>(network, at_once, wanted, precision);
+      capacity_ = at_once;
     }
-    block_ = DeviceArray<float>(capacity_ * points.cols);
+    block_ = DeviceArray<float>(capacity_ * columns_);
   }
 
+  // More points than it was made for would go through in needlessly small pieces.
+  bool suits(std::size_t rows) const { return std::min(rows, kMaxRows) <= made_for_; }
   std::size_t capacity() const { return capacity_; }
   Passes& passes() { return *passes_; }
   const float* output() { return fused_ ? fused_->output() : passes_->output(); }
 
   // Calls work(rows) when a block's forward pass has been put into the stream, for it to add what makes the results.
-  void run(const std::vector<Result>& results, const std::function<void(int)>& work) {
-    std::size_t columns = 0;
-    for (const Result& result : results) columns += result.to.cols;
-    Slot slots[2] = {Slot(capacity_ * points_.cols, capacity_ * columns), Slot(capacity_ * points_.cols, capacity_ * columns)};
+  void run(MatrixView<const float> points, const std::vector<Result>& results, const std::function<void(int)>& work) {
+    std::size_t wanted = 0;
+    for (const Result& result : results) wanted += result.to.cols;
+    for (std::unique_ptr<Slot>& slot : slots_) {
+      if (slot == nullptr || wanted > slot->result_columns) slot = std::make_unique<Slot>(capacity_, columns_, wanted);
+      slot->rows = 0;
+    }
     std::size_t turn = 0;
-    for (std::size_t first = 0; first < points_.rows; first += capacity_, ++turn) {
-      Slot& slot = slots[turn % 2];
+    for (std::size_t first = 0; first < points.rows; first += capacity_, ++turn) {
+      Slot& slot = *slots_[turn % 2];
       take_away(slot, results);
       slot.first = first;
-      slot.rows = std::min(capacity_, points_.rows - first);
+      slot.rows = std::min(capacity_, points.rows - first);
       for (std::size_t row = 0; row < slot.rows; ++row) {
-        std::copy_n(points_.row(first + row), points_.cols, slot.points.data() + row * points_.cols);
+        std::copy_n(points.row(first + row), columns_, slot.points.data() + row * columns_);
       }
       enqueue(slot, results, work);
     }
-    take_away(slots[turn % 2], results);
-    take_away(slots[(turn + 1) % 2], results);
+    take_away(*slots_[turn % 2], results);
+    take_away(*slots_[(turn + 1) % 2], results);
   }
 
  private:
   struct Slot {
     PinnedArray points, results;
     Event done;
-    std::size_t first = 0, rows = 0;
-    Slot(std::size_t point_floats, std::size_t result_floats) : points(point_floats), results(result_floats) {}
+    std::size_t result_columns, first = 0, rows = 0;
+    Slot(std::size_t capacity, std::size_t columns, std::size_t wanted)
+        : points(capacity * columns), results(capacity * wanted), result_columns(wanted) {}
   };
 
   void enqueue(Slot& slot, const std::vector<Result>& results, const std::function<void(int)>& work) {
     const cudaStream_t stream = stream_.get();
-    check_cuda(cudaMemcpyAsync(block_.data(), slot.points.data(), slot.rows * points_.cols * sizeof(float),
-                               cudaMemcpyHostToDevice, stream),
-               "copying points");
-    const auto rows = static_cast<int>(slot.rows), columns = static_cast<int>(points_.cols);
+    check_cuda(
+        cudaMemcpyAsync(block_.data(), slot.points.data(), slot.rows * columns_ * sizeof(float), cudaMemcpyHostToDevice, stream),
+        "copying points");
+    const auto rows = static_cast<int>(slot.rows), columns = static_cast<int>(columns_);
     float* coordinates = fused_ ? fused_->coordinates() : passes_->coordinates();
     repeat_points(block_.data(), rows, columns, network_.members(), coordinates, capacity_, stream);
     scale_columns(coordinates, fused_ ? fused_->scaled() : passes_->scaled(), rows, columns, network_.members(), capacity_,
@@ -115,12 +122,13 @@ class Blocks {
   }
 
   const Network& network_;
-  MatrixView<const float> points_;
   const Stream& stream_;
+  std::size_t made_for_, columns_;
   std::unique_ptr<Passes> passes_;  // one of the two
   std::unique_ptr<FusedPasses> fused_;
   std::size_t capacity_ = 0;
   DeviceArray<float> block_;
+  std::unique_ptr<Slot> slots_[2];
 };
 
 std::vector<NetworkMember> all_members(const Ensemble& ensemble, const ScaleResolver& resolver) {
@@ -129,41 +137,68 @@ std::vector<NetworkMember> all_members(const Ensemble& ensemble, const ScaleReso
   return members;
 }
 
+// An array of at least so many floats.
+float* grown(DeviceArray<float>& array, std::size_t floats) {
+  if (array.size() < floats) array = DeviceArray<float>(floats);
+  return array.data();
+}
+
 }  // namespace
 
-void predict(const Ensemble& ensemble, MatrixView<const float> coordinates, const PredictionViews& out, Precision precision,
-             const Stream& stream) {
+struct DevicePredictor::Parts {
+  Parts(const Ensemble& of, Precision with)
+      : ensemble(of), precision(with), resolver(make_plan(of.spec)), network(all_members(of, resolver), false, stream) {}
+
+  Blocks& suited(std::unique_ptr<Blocks>& blocks, std::size_t rows, Wanted wanted, bool may_fuse) {
+    if (blocks != nullptr && blocks->suits(rows)) return *blocks;
+    blocks.reset();  // its memory first
+    blocks = std::make_unique<Blocks>(network, rows, static_cast<std::size_t>(ensemble.spec.coordinates()), wanted, precision,
+                                      may_fuse, stream);
+    return *blocks;
+  }
+
+  const Ensemble& ensemble;
+  Precision precision;
+  Stream stream;
+  ScaleResolver resolver;
+  Network network;
+  std::unique_ptr<Blocks> forward, backward;
+  DeviceArray<float> mean, variance, members, gradient;  // of a block
+};
+
+DevicePredictor::DevicePredictor(const Ensemble& ensemble, Precision precision)
+    : parts_(std::make_unique<Parts>(ensemble, precision)) {}
+DevicePredictor::~DevicePredictor() = default;
+
+void DevicePredictor::predict(MatrixView<const float> coordinates, const PredictionViews& out) {
   if (coordinates.rows == 0) return;
-  const ScaleResolver resolver(make_plan(ensemble.spec));
-  const Network network(all_members(ensemble, resolver), false, stream);
-  Blocks blocks(network, coordinates, {}, precision, true, stream);
-  const auto outputs = static_cast<std::size_t>(ensemble.spec.outputs);
+  Parts& p = *parts_;
+  Blocks& blocks = p.suited(p.forward, coordinates.rows, {}, true);
+  const auto outputs = static_cast<std::size_t>(p.ensemble.spec.outputs);
   const std::size_t capacity = blocks.capacity();
-  DeviceArray<float> mean(capacity * outputs), variance(capacity * outputs);
-  DeviceArray<float> members(out.members.empty() ? 0 : capacity * outputs * ensemble.members.size());
-  const std::vector<Result> results = {{mean.data(), out.mean}, {variance.data(), out.variance}, {members.data(), out.members}};
-  blocks.run(results, [&](int rows) {
-    member_moments(blocks.output(), rows, static_cast<int>(outputs), network.members(), capacity, mean.data(), variance.data(),
-                   members.data(), stream.get());
+  float* const mean = grown(p.mean, capacity * outputs);
+  float* const variance = grown(p.variance, capacity * outputs);
+  float* const members = out.members.empty() ? nullptr : grown(p.members, capacity * outputs * p.ensemble.members.size());
+  blocks.run(coordinates, {{mean, out.mean}, {variance, out.variance}, {members, out.members}}, [&](int rows) {
+    member_moments(blocks.output(), rows, static_cast<int>(outputs), p.network.members(), capacity, mean, variance, members,
+                   p.stream.get());
   });
 }
 
-void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient,
-                    Precision precision, const Stream& stream) {
+void DevicePredictor::input_gradient(MatrixView<const float> coordinates, MatrixView<float> gradient) {
   if (coordinates.rows == 0) return;
-  const ScaleResolver resolver(make_plan(ensemble.spec));
-  const Network network(all_members(ensemble, resolver), false, stream);
-  Blocks blocks(network, coordinates, {.backward = true, .coordinates = true}, precision, false, stream);
+  Parts& p = *parts_;
+  Blocks& blocks = p.suited(p.backward, coordinates.rows, {.backward = true, .coordinates = true}, false);
   Passes& passes = blocks.passes();
-  const int outputs = ensemble.spec.outputs, columns = static_cast<int>(coordinates.cols);
-  const auto share = static_cast<float>(1.0 / static_cast<double>(ensemble.members.size()));
-  DeviceArray<float> result(passes.capacity() * gradient.cols);
-  blocks.run({{result.data(), gradient}}, [&](int rows) {
+  const int outputs = p.ensemble.spec.outputs, columns = static_cast<int>(coordinates.cols);
+  const auto share = static_cast<float>(1.0 / static_cast<double>(p.ensemble.members.size()));
+  float* const result = grown(p.gradient, passes.capacity() * gradient.cols);
+  blocks.run(coordinates, {{result, gradient}}, [&](int rows) {
     for (int o = 0; o < outputs; ++o) {
-      fill_output_seed(passes.output_gradient(), rows, outputs, network.members(), passes.capacity(), o, stream.get());
-      passes.backward(rows, {}, nullptr, stream.get());
-      add_member_gradients(passes.coordinate_gradient(), rows, columns, network.members(), passes.capacity(), o, outputs, share,
-                           result.data(), stream.get());
+      fill_output_seed(passes.output_gradient(), rows, outputs, p.network.members(), passes.capacity(), o, p.stream.get());
+      passes.backward(rows, {}, nullptr, p.stream.get());
+      add_member_gradients(passes.coordinate_gradient(), rows, columns, p.network.members(), passes.capacity(), o, outputs, share,
+                           result, p.stream.get());
     }
   });
 }
@@ -174,11 +209,11 @@ void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const 
   const ScaleResolver resolver(make_plan(ensemble.spec));
   const std::vector<NetworkMember> one = {{&ensemble.members[member], &resolver}};
   const Network network(one, false, stream);
-  Blocks blocks(network, coordinates, {}, precision, false, stream);
+  Blocks blocks(network, coordinates.rows, coordinates.cols, {}, precision, false, stream);
   DeviceArray<float> result(blocks.passes().capacity() * inputs.cols);
   const std::size_t last = network.plan().layers.size() - 1;
   const ConstMatrices scale = network.plan().has_head ? network.scales().head() : network.scales().output(last);
-  blocks.run({{result.data(), inputs}}, [&](int rows) {
+  blocks.run(coordinates, {{result.data(), inputs}}, [&](int rows) {
     scale_matrix(rows, static_cast<int>(inputs.cols), scale.data, 1.0F, blocks.passes().last_input(), result.data(),
                  stream.get());
   });

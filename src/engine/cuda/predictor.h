@@ -5,11 +5,22 @@
 
 namespace drift::cuda {
 
-// Engine::predict, input_gradient and head_inputs; shapes are checked by the caller.
-void predict(const Ensemble& ensemble, MatrixView<const float> coordinates, const PredictionViews& out, Precision precision,
-             const Stream& stream);
-void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient,
-                    Precision precision, const Stream& stream);
+// An ensemble on one device, ready to predict with: weights, what the passes make of them, and room for a block of points stay
+// from call to call. Shapes are checked by the caller. One call at a time, on the device that it was made on.
+class DevicePredictor {
+ public:
+  DevicePredictor(const Ensemble& ensemble, Precision precision);
+  ~DevicePredictor();
+
+  void predict(MatrixView<const float> coordinates, const PredictionViews& out);
+  void input_gradient(MatrixView<const float> coordinates, MatrixView<float> gradient);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+// Engine::head_inputs.
 void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates, MatrixView<float> inputs,
                  Precision precision, const Stream& stream);
 

@@ -1,7 +1,10 @@
 #include "engine/cuda/trained_member.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "drift/error.h"
 #include "engine/cuda/device.h"
 #include "engine/cuda/fused_passes.h"
 
@@ -9,6 +12,8 @@ namespace drift::cuda {
 namespace {
 
 constexpr double kShareForMembers = 0.6;  // of the free memory. A pass takes 0.7 of what is left then, which is enough
+
+constexpr std::size_t kFewestRows = 256;  // of a pass
 
 std::size_t size(int count) { return static_cast<std::size_t>(count); }
 
@@ -45,9 +50,17 @@ std::size_t members_at_once(std::span<const TrainedMember> members, std::size_t 
   const Wanted wanted = wanted_of(members.front());
   const bool fused = is_fused(members.front(), precision);
   const std::size_t row = fused ? FusedPasses::bytes_per_row(plan, 1, true) : Passes::bytes_per_row(plan, 1, wanted);
-  const std::size_t bytes = row * std::min({recipe.batch, observations, kMaxPassRows}) +
-                            sizeof(float) * (floats_of(plan, recipe, wanted, fused) + steps);
-  const auto budget = static_cast<std::size_t>(kShareForMembers * static_cast<double>(free_device_bytes()));
+  const std::size_t of_member = sizeof(float) * (floats_of(plan, recipe, wanted, fused) + steps), free = free_device_bytes();
+  const std::size_t most_rows = std::min({recipe.batch, observations, kMaxPassRows});
+  const std::size_t bytes = row * most_rows + of_member;
+  // Passes make do with few rows at a time, but a network must be there as a whole.
+  if (const std::size_t least = of_member + row * std::min(kFewestRows, most_rows); least > free) {
+    throw Error(
+        fmt::format("training one network needs {} MiB of the GPU's memory, of which {} are free; ask for fewer features or "
+                    "choose --backend cpu",
+                    (least >> 20) + 1, free >> 20));
+  }
+  const auto budget = static_cast<std::size_t>(kShareForMembers * static_cast<double>(free));
   return std::clamp<std::size_t>(budget / bytes, 1, members.size());
 }
 
