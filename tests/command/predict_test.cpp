@@ -1,3 +1,5 @@
+#include "drift/predict.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "drift/predict.h"
 #include "small_run.h"
 
 namespace {
