@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "core/scratch_folder.h"
+#include "drift/predict.h"
 #include "drift/error.h"
 #include "drift/interpolator.h"
 #include "fitting/fitting_testing.h"
