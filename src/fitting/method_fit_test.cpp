@@ -13,6 +13,7 @@
 #include "core/scratch_folder.h"
 #include "drift/error.h"
 #include "drift/interpolator.h"
+#include "drift/predict.h"
 #include "fitting/fitting_testing.h"
 #include "network/model_file.h"
 
