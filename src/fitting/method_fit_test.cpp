@@ -14,6 +14,7 @@
 #include "drift/predict.h"
 #include "drift/error.h"
 #include "drift/interpolator.h"
+#include "drift/predict.h"
 #include "fitting/fitting_testing.h"
 #include "network/model_file.h"
 

@@ -10,7 +10,7 @@
 
 namespace drift::gp {
 
-// Smoothness, mean and number of neighbours of a nearest-neighbour process, by how well it predicts folds left out: whole tracks or
+// Smoothness (and, where several are tried, mean and number of neighbours) of a nearest-neighbour process, by how well it predicts folds left out: whole tracks or
 // blocks, about as wide as the gaps that a map has to fill. The likelihood of near neighbours cannot tell: it sees distances of
 // one observation to the next, and prefers smooth covariances that predict gaps badly.
 //
