@@ -143,8 +143,8 @@ class LocalExpertsInterpolator : public Interpolator {
     settings_.smoothing = length(given_.number("smoothing", spacing, 0.0, 1e9));
   }
 
-  // In the domain's unit: that of the paper, but narrower for small regions (Heaton's contest, 420 km wide: RMSE 1.78 with 50 km, 2.23
-  // with 200 km), and wider where there would be more places than can be waited for.
+  // In the domain's unit: that of the paper, but narrower for small regions (Heaton's contest, 420 km wide: RMSE 1.78 with 50
+  // km, 2.23 with 200 km), and wider where there would be more places than can be waited for.
   double chosen_spacing(Space space) const {
     double spacing = given_.number("spacing", kSpacing, 1e-6, 1e9);
     if (given_.has("spacing")) return spacing;
@@ -171,7 +171,9 @@ class LocalExpertsInterpolator : public Interpolator {
       own.nu = nu;
       return kernel_of(data, own, true);
     };
-    covariance_.nu = gp::choose_nearest(spec_of, observations_, nearest, {.mean = {gp::MeanKind::local}, .neighbours = {kChoiceNeighbours}}, "method experts").nu;
+    covariance_.nu = gp::choose_nearest(spec_of, observations_, nearest,
+                                        {.mean = {gp::MeanKind::local}, .neighbours = {kChoiceNeighbours}}, "method experts")
+                         .nu;
   }
 
   std::vector<gp::ExpertRecord> records_of(const State& state, const gp::KernelSpec& spec) const {
@@ -220,7 +222,7 @@ class LocalExpertsInterpolator : public Interpolator {
     const auto n = std::min(static_cast<double>(settings_.max_observations), static_cast<double>(data.size()));
     const auto m = std::min(n, static_cast<double>(settings_.inducing));
     const auto fitted = std::min(n, static_cast<double>(settings_.fit_observations));
-    const double expert = m > 0.0 ? std::max(2.0 * m * m, fitted * fitted) : n * n;                      // its factors
+    const double expert = m > 0.0 ? std::max(2.0 * m * m, fitted * fitted) : n * n;               // its factors
     const double at_work = m > 0.0 ? std::max(5.0 * m * n, 3.0 * fitted * fitted) : 3.0 * n * n;  // a thread, while it fits
     require_memory("experts", static_cast<std::size_t>(data.size()), 8.0 * (places * expert + settings_.threads * at_work),
                    fmt::format("its {:.0f} places hold a factor each: give a larger spacing or fewer max_observations", places));
@@ -242,7 +244,9 @@ Method local_experts_method() {
       .name = "experts",
       .title = "Local GP experts",
       .summary = "Gaussian processes of their own surroundings, blended by distance, as GPSat (Gregory et al. 2024)",
-      .options = {{"spacing", "of the experts, in the domain's unit; if not given, an eighth of a small region, and wider than 200 where there would be over "
+      .options = {{"spacing",
+                   "of the experts, in the domain's unit; if not given, an eighth of a small region, and wider than 200 where "
+                   "there would be over "
                    "1,000",
                    "200"},
                   {"radius", "within which an expert sees observations, in the domain's unit", "1.5 spacings"},

@@ -17,10 +17,11 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kBlock = 256;           // points predicted together
-constexpr std::size_t kFitNeighbours = 64;    // that parameters are fitted with
-constexpr std::size_t kNeighbours = 128;      // that predictions take: waves 0.655 m against 0.657 m with 64, contest 1.69 and 1.78 °C
-constexpr double kMerge = 0.02;               // in lengthscales: with 0.1 the contest's RMSE is 1.96, not 1.78 °C
+constexpr std::size_t kBlock = 256;         // points predicted together
+constexpr std::size_t kFitNeighbours = 64;  // that parameters are fitted with
+constexpr std::size_t kNeighbours =
+    128;                         // that predictions take: waves 0.655 m against 0.657 m with 64, contest 1.69 and 1.78 °C
+constexpr double kMerge = 0.02;  // in lengthscales: with 0.1 the contest's RMSE is 1.96, not 1.78 °C
 constexpr double kBytesPerObservation = 400;  // points four times over, trees, orders and cells
 
 class NearestGpInterpolator : public Interpolator {
@@ -68,8 +69,8 @@ class NearestGpInterpolator : public Interpolator {
   using Interpolator::predict;
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override {
     const int threads = workers.threads > 0 ? workers.threads : settings_.threads;
-    predict_in_blocks("nngp", points, static_cast<std::size_t>(observations_.points.rows()), kBlock, threads, noise_variance_, out,
-                      [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd&) {
+    predict_in_blocks("nngp", points, static_cast<std::size_t>(observations_.points.rows()), kBlock, threads, noise_variance_,
+                      out, [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd&) {
                         gp_->predict(x, mean, variance);
                       });
   }

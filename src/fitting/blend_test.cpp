@@ -91,19 +91,19 @@ TEST(OutOfFold, ForecastsDoNotDependOnTheObservationsForecast) {
     for (std::size_t i = 0; i < plan.folds.of.size(); ++i) {
       if (plan.folds.of[i] == 0) changed.value[plan.split.training[i]] += added_to_fold_0;
     }
-    const MethodData data = method_data(plan, changed);
+    const MethodData rows = method_data(plan, changed);
     Ensemble ensemble = draw_networks(plan);
     TrainingState state;
-    train(*engine, ensemble, state, data.rows.view(), plan.recipe);
-    const PlaceData places = {.coordinates = data.rows.view().coordinates,
-                              .values = data.rows.values,
+    train(*engine, ensemble, state, rows.rows.view(), plan.recipe);
+    const PlaceData places = {.coordinates = rows.rows.view().coordinates,
+                              .values = rows.rows.values,
                               .error_variance = {},
                               .track = changed.track,
                               .platform = {},
                               .fold = plan.folds.of};
     const Process process(space_of(plan.domain), true, ProcessParameters{.length_x = 0.5, .length_y = 0.5},
                           gather_places(space_of(plan.domain), true, places, {}), 40);
-    return forecast_out_of_fold(*engine, plan, changed, data.view(), ensemble, process);
+    return forecast_out_of_fold(*engine, plan, changed, rows.view(), ensemble, process);
   };
   const OutOfFold before = forecasts(0.0), after = forecasts(5.0);
   std::size_t others_moved = 0;

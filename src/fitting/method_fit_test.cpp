@@ -11,7 +11,6 @@
 #include <iterator>
 
 #include "core/scratch_folder.h"
-#include "drift/predict.h"
 #include "drift/error.h"
 #include "drift/interpolator.h"
 #include "drift/predict.h"
