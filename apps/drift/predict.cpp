@@ -95,10 +95,14 @@ class Predict {
     model_ = drift::load_field_model(options_.model);
     engine_ = drift::make_engine(drift::enum_named<drift::Backend>("--backend", options_.backend), {.threads = options_.threads});
     settle_times();
-    if (options_.at.empty())
-      map();
-    else
-      points();
+    try {
+      if (options_.at.empty())
+        map();
+      else
+        points();
+    } catch (const drift::Stopped&) {
+      throw drift::Stopped(fmt::format("stopped; {} was not written", options_.out));
+    }
   }
 
  private:

@@ -96,7 +96,7 @@ TEST(PredictMap, SaysWhyThereAreNoCurrents) {
                       "drift fit sst.csv --value sst --members 2 --features 32 --layers 1 --epochs 1 --out m.safetensors --quiet")
                 .status,
             0);
-  const FinishedRun run = run_shell(folder.path(), "drift predict m.safetensors --gradient --out map.nc");
+  const FinishedRun run = run_shell(folder.path(), "drift predict m.safetensors --gradient --grid bbox:-50,25,-40,35:1 --out map.nc");
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "No geostrophic currents: 'sst' is not a height of the sea surface.")) << run.out;
 }
@@ -195,9 +195,9 @@ TEST(PredictPoints, PutsColumnsBesideTheRows) {
   std::vector<std::string> rows;
   for (std::string line; std::getline(lines, line);) rows.push_back(line);
   ASSERT_EQ(rows.size(), 6u);
-  EXPECT_EQ(rows[0], "name,lon,lat,time,ssh,ssh_uncertainty,ssh_total_uncertainty");
+  EXPECT_EQ(rows[0], "name,lon,lat,time,ssh,ssh_uncertainty,ssh_total_uncertainty,ssh_lower90,ssh_upper90");
   EXPECT_TRUE(rows[3].starts_with("\"C, with a comma\",-20,30,2020-03-04,")) << rows[3];
-  EXPECT_EQ(rows[4], "D,,30,2020-03-04,,,");
+  EXPECT_EQ(rows[4], "D,,30,2020-03-04,,,,,");
   // The same as the library says.
   const drift::FieldModel model = drift::load_field_model(small_run() / "model.safetensors");
   const auto engine = drift::make_cpu_engine();
