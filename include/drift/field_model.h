@@ -67,9 +67,9 @@ class Interpolator;  // drift/interpolator.h
 
 // A trained model: networks, a process, or both, or another method, with all that turns their numbers into a field.
 struct FieldModel {
-  Ensemble ensemble = {};                       // no members: the process or the other method alone
-  std::shared_ptr<const Process> process = {};  // none: the networks alone
-  double process_weight = 0.0;                  // of the process in the mean; the networks have the rest
+  Ensemble ensemble = {};                           // no members: the process or the other method alone
+  std::shared_ptr<const Process> process = {};      // none: the networks alone
+  double process_weight = 0.0;                      // of the process in the mean; the networks have the rest
   std::shared_ptr<const Interpolator> method = {};  // another method, alone; none: drift's own parts
   std::string method_text = {};                     // as make_interpolator takes it
   bool method_noise = false;                        // an observation's noise is the method's own at each point, not info's

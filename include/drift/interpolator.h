@@ -61,8 +61,8 @@ struct Workers {
 
 class State;  // drift/state.h
 
-// One method, with its settings. fit() once, or restore(), then predict() at will. Memory is foreseen: fit() throws Error before it begins
-// where the machine has too little, with both figures and the setting to change.
+// One method, with its settings. fit() once, or restore(), then predict() at will. Memory is foreseen: fit() throws Error before
+// it begins where the machine has too little, with both figures and the setting to change.
 class Interpolator {
  public:
   virtual ~Interpolator() = default;

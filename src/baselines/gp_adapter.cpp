@@ -72,7 +72,7 @@ gp::GpData gp_data(const std::string& method, const InterpolatorData& data, std:
     const std::size_t row = rows[static_cast<std::size_t>(i)];
     for (std::size_t d = 0; d < x.cols; ++d) out.points(static_cast<Eigen::Index>(d), i) = x(row, d);
     out.values[i] = data.training.values(row, 0);
-    const double error = data.given_noise_sd    ? *data.given_noise_sd
+    const double error = data.given_noise_sd     ? *data.given_noise_sd
                          : data.noise_sd.empty() ? 0.0
                                                  : static_cast<double>(data.noise_sd[row]);
     if (!out.points.col(i).allFinite() || !std::isfinite(out.values[i]) || !std::isfinite(error) || error < 0.0) {

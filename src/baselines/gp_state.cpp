@@ -31,7 +31,8 @@ bool has_time(const Domain& domain, std::size_t dimensions) {
 
 double smoothness_of(const State& state) {
   const double nu = state.number("nu", 0.5, 2.5);
-  if (nu != 0.5 && nu != 1.5 && nu != 2.5) throw Error(fmt::format("\"nu\" of the method's state is {}, not 0.5, 1.5 or 2.5", nu));
+  if (nu != 0.5 && nu != 1.5 && nu != 2.5)
+    throw Error(fmt::format("\"nu\" of the method's state is {}, not 0.5, 1.5 or 2.5", nu));
   return nu;
 }
 
@@ -87,7 +88,8 @@ void put_parameters(State& state, const gp::GpParameters& parameters, const std:
 
 gp::GpParameters parameters_of(const State& state, const gp::KernelSpec& spec, const std::string& name) {
   gp::GpParameters out;
-  const std::span<const double> kernel = state.tensor<double>(name + ".kernel", {static_cast<std::size_t>(spec.lengthscales) + 1});
+  const std::span<const double> kernel =
+      state.tensor<double>(name + ".kernel", {static_cast<std::size_t>(spec.lengthscales) + 1});
   for (const double log : kernel) check_log(log, name + ".kernel");
   out.kernel = Eigen::Map<const Eigen::VectorXd>(kernel.data(), index(kernel.size()));
   out.log_noise = state.number(name + ".noise", -kMostLog, kMostLog);

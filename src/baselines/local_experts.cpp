@@ -158,7 +158,8 @@ class LocalExpertsInterpolator : public Interpolator {
       own.nu = nu;
       return kernel_of(data, own, true);
     };
-    covariance_.nu = gp::choose_nearest(spec_of, observations_, nearest, {.neighbours = {kChoiceNeighbours}}, "method experts").nu;
+    covariance_.nu =
+        gp::choose_nearest(spec_of, observations_, nearest, {.neighbours = {kChoiceNeighbours}}, "method experts").nu;
   }
 
   std::vector<gp::ExpertRecord> records_of(const State& state, const gp::KernelSpec& spec) const {
@@ -207,7 +208,7 @@ class LocalExpertsInterpolator : public Interpolator {
     const auto n = std::min(static_cast<double>(settings_.max_observations), static_cast<double>(data.size()));
     const auto m = std::min(n, static_cast<double>(settings_.inducing));
     const auto fitted = std::min(n, static_cast<double>(settings_.fit_observations));
-    const double expert = m > 0.0 ? std::max(2.0 * m * m, fitted * fitted) : n * n;                      // its factors
+    const double expert = m > 0.0 ? std::max(2.0 * m * m, fitted * fitted) : n * n;               // its factors
     const double at_work = m > 0.0 ? std::max(5.0 * m * n, 3.0 * fitted * fitted) : 3.0 * n * n;  // a thread, while it fits
     require_memory("experts", static_cast<std::size_t>(data.size()), 8.0 * (places * expert + settings_.threads * at_work),
                    fmt::format("its {:.0f} places hold a factor each: give a larger spacing or fewer max_observations", places));
@@ -229,15 +230,16 @@ Method local_experts_method() {
       .name = "experts",
       .title = "Local GP experts",
       .summary = "Gaussian processes of their own surroundings, blended by distance, as GPSat (Gregory et al. 2024)",
-      .options = {{"spacing", "of the experts, in the domain's unit; not given, it is wider where there would be over 1,000", "200"},
-                  {"radius", "within which an expert sees observations, in the domain's unit", "1.5 spacings"},
-                  {"reach", "beyond which an expert does not predict, in the domain's unit", "1.2 spacings"},
-                  {"max_observations", "of an expert, drawn where there are more, 10 to 100000", "10000; 500 if exact"},
-                  {"inducing",
-                   "points of an expert with more than 500 observations (Titsias 2009), 0 (all are exact) to 10000; parameters "
-                   "come from 500 of its observations",
-                   "500"},
-                  {"smoothing", "of the experts' parameters, standard deviation in the domain's unit, 0: none", "a spacing"}}};
+      .options = {
+          {"spacing", "of the experts, in the domain's unit; not given, it is wider where there would be over 1,000", "200"},
+          {"radius", "within which an expert sees observations, in the domain's unit", "1.5 spacings"},
+          {"reach", "beyond which an expert does not predict, in the domain's unit", "1.2 spacings"},
+          {"max_observations", "of an expert, drawn where there are more, 10 to 100000", "10000; 500 if exact"},
+          {"inducing",
+           "points of an expert with more than 500 observations (Titsias 2009), 0 (all are exact) to 10000; parameters "
+           "come from 500 of its observations",
+           "500"},
+          {"smoothing", "of the experts' parameters, standard deviation in the domain's unit, 0: none", "a spacing"}}};
   for (const MethodOption& option : covariance_options("joint", "data")) info.options.push_back(option);
   return {info, [](const MethodSettings& settings, const Domain& domain) {
             return std::make_unique<LocalExpertsInterpolator>(settings, domain);

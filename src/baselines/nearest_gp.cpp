@@ -66,8 +66,8 @@ class NearestGpInterpolator : public Interpolator {
   using Interpolator::predict;
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override {
     const int threads = workers.threads > 0 ? workers.threads : settings_.threads;
-    predict_in_blocks("nngp", points, static_cast<std::size_t>(observations_.points.rows()), kBlock, threads, noise_variance_, out,
-                      [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd&) {
+    predict_in_blocks("nngp", points, static_cast<std::size_t>(observations_.points.rows()), kBlock, threads, noise_variance_,
+                      out, [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd&) {
                         gp_->predict(x, mean, variance);
                       });
   }

@@ -281,7 +281,8 @@ TEST(Compare, MethodsAreToldOfTracksPlatformsErrorsAndFolds) {
         EXPECT_EQ(told_data.platform[i], data.observations.platform[rows[i]]);
         EXPECT_NEAR(sd_from_engine(plan.fit.domain, static_cast<double>(told_data.noise_sd[i])),
                     static_cast<double>(data.observations.sigma[rows[i]]), 1e-6);
-        EXPECT_EQ(fold_of.emplace(told_data.track[i], told_data.fold[i]).first->second, told_data.fold[i]) << "a track in two folds";
+        EXPECT_EQ(fold_of.emplace(told_data.track[i], told_data.fold[i]).first->second, told_data.fold[i])
+            << "a track in two folds";
       }
     };
     return fake;

@@ -49,8 +49,7 @@ const typename Map::mapped_type& entry(const Map& map, const std::string& name, 
 void State::put(const std::string& name, std::vector<std::size_t> shape, Numbers numbers) {
   std::size_t count = 1;
   for (const std::size_t extent : shape) count *= extent;
-  const auto [size, finite] =
-      std::visit([](const auto& list) { return std::pair(list.size(), all_finite(list)); }, numbers);
+  const auto [size, finite] = std::visit([](const auto& list) { return std::pair(list.size(), all_finite(list)); }, numbers);
   if (count != size) throw Error(fmt::format("tensor \"{}\" has shape {} but {} numbers", name, shape_text(shape), size));
   if (!finite) throw Error(fmt::format("tensor \"{}\" of the method's state has an entry that is not a finite number", name));
   if (!tensors_.emplace(name, Tensor{std::move(shape), std::move(numbers)}).second)
@@ -69,7 +68,8 @@ bool State::has(const std::string& name) const { return tensors_.contains(name);
 const std::vector<std::size_t>& State::shape(const std::string& name, std::size_t dimensions) const {
   const Tensor& found = entry(tensors_, name, "tensor");
   if (found.shape.size() != dimensions) {
-    throw Error(fmt::format("tensor \"{}\" has shape {} but {} dimensions are wanted", name, shape_text(found.shape), dimensions));
+    throw Error(
+        fmt::format("tensor \"{}\" has shape {} but {} dimensions are wanted", name, shape_text(found.shape), dimensions));
   }
   return found.shape;
 }
@@ -84,8 +84,7 @@ std::span<const Real> State::tensor(const std::string& name, std::span<const std
   }
   const auto fits = [](std::size_t wanted, std::size_t is) { return wanted == kAny || wanted == is; };
   if (!std::equal(shape.begin(), shape.end(), found.shape.begin(), found.shape.end(), fits)) {
-    throw Error(
-        fmt::format("tensor \"{}\" has shape {} but {} is wanted", name, shape_text(found.shape), shape_text(shape)));
+    throw Error(fmt::format("tensor \"{}\" has shape {} but {} is wanted", name, shape_text(found.shape), shape_text(shape)));
   }
   return *numbers;
 }

@@ -48,8 +48,8 @@ enum class NoiseKnown {
   by_process,   // info.noise_sd is what the process's likelihood found, and stays
   by_forecast,  // forecasts bring each observation's noise, and it stays where nothing is to be calibrated
 };
-// `judged`: the observations to calibrate and score on; none: noise is estimated from residuals of training. Where the plan has a test
-// set, all of `judged` calibrates and the test set scores, by `on_test` if that is another forecaster.
+// `judged`: the observations to calibrate and score on; none: noise is estimated from residuals of training. Where the plan has a
+// test set, all of `judged` calibrates and the test set scores, by `on_test` if that is another forecaster.
 Judgement judge(const FitPlan& plan, const Observations& observations, const std::vector<std::size_t>& judged,
                 const Forecaster& forecaster, FieldInfo& info, NoiseKnown known = NoiseKnown::no, const Forecaster& on_test = {});
 

@@ -20,13 +20,14 @@ InterpolatorData MethodData::view() const {
 
 MethodData method_data(const FitPlan& plan, const Observations& observations) {
   const double unit = plan.domain.value.sd;
-  MethodData out = {.rows = training_rows(plan.domain, observations, plan.split.training, plan.spec.temporal.layers > 0,
-                                          plan.settings.threads),
-                    .space = space_of(plan.domain),
-                    .space_coordinates = space_coordinates(plan.domain)};
+  MethodData out = {
+      .rows = training_rows(plan.domain, observations, plan.split.training, plan.spec.temporal.layers > 0, plan.settings.threads),
+      .space = space_of(plan.domain),
+      .space_coordinates = space_coordinates(plan.domain)};
   out.rows.folds = plan.folds;
   for (const std::size_t row : plan.split.training) {
-    if (!observations.sigma.empty()) out.noise_sd.push_back(static_cast<float>(static_cast<double>(observations.sigma[row]) / unit));
+    if (!observations.sigma.empty())
+      out.noise_sd.push_back(static_cast<float>(static_cast<double>(observations.sigma[row]) / unit));
     if (!observations.track.empty()) out.track.push_back(observations.track[row]);
     if (!observations.platform.empty()) out.platform.push_back(observations.platform[row]);
   }

@@ -151,7 +151,8 @@ ExpertMixture::ExpertMixture(KernelSpec spec, const GpData& data, const std::vec
     : spec_(std::move(spec)), reach_(settings.reach) {
   describe_prior(data);
   for (const ExpertRecord& record : records) {
-    const bool inside = std::all_of(record.rows.begin(), record.rows.end(), [&](Index row) { return row >= 0 && row < data.size(); });
+    const bool inside =
+        std::all_of(record.rows.begin(), record.rows.end(), [&](Index row) { return row >= 0 && row < data.size(); });
     const bool same_space = record.place.size() == records.front().place.size() && record.place.size() <= data.points.rows();
     if (!inside || record.rows.empty() || !same_space)
       throw Error(fmt::format("{}: an expert's observations are not among the {} that there are", method, data.size()));

@@ -124,8 +124,8 @@ TEST(ExpertPlaces, CoverThePlaneAndTheSphereEvenly) {
   }
 }
 
-// Through nearly as many inducing points as observations it is the exact process but for little; and the same when made anew from its
-// records.
+// Through nearly as many inducing points as observations it is the exact process but for little; and the same when made anew from
+// its records.
 TEST(Experts, PredictFromAllObservationsThroughInducingPoints) {
   const Simulated s = simulated_plane(200, 47);
   ExpertSettings settings = small_settings();

@@ -13,9 +13,9 @@ namespace drift::gp {
 // The error that is known of an observation adds to the noise that is fitted and does not replace it: the errors that products
 // give do not hold what the field itself does below the lengthscale, and are often too small.
 struct GpData {
-  Eigen::MatrixXd points;          // [dimensions, n]
-  Eigen::VectorXd values;          // [n]
-  Eigen::VectorXd known_variance;  // [n] of each observation's error; empty: none is known
+  Eigen::MatrixXd points;               // [dimensions, n]
+  Eigen::VectorXd values;               // [n]
+  Eigen::VectorXd known_variance;       // [n] of each observation's error; empty: none is known
   std::vector<std::uint8_t> fold = {};  // [n] whole tracks or blocks together; empty: none are known
 
   Eigen::Index size() const { return points.cols(); }

@@ -13,9 +13,9 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr std::size_t kTargets = 2000;          // predicted in all
+constexpr std::size_t kTargets = 2000;             // predicted in all
 constexpr std::size_t kManyObservations = 300000;  // beyond, two folds are left out in turn, not all: trees take seconds
-constexpr double kWorthMore = 0.01;             // nats per observation that more neighbours have to gain
+constexpr double kWorthMore = 0.01;                // nats per observation that more neighbours have to gain
 
 // One fold left out: what is left, and some of what was.
 struct Left {
@@ -87,7 +87,8 @@ NearestChoice choose_nearest(const std::function<KernelSpec(double nu)>& spec_of
   const std::vector<Left> parts = one ? std::vector<Left>() : leave_out_folds(data, settings.seed);
   if (parts.empty()) {
     const bool usual = std::find(candidates.nu.begin(), candidates.nu.end(), 1.5) != candidates.nu.end();
-    NearestChoice only = {.nu = usual ? 1.5 : candidates.nu[0], .neighbours = candidates.neighbours[0], .mean = candidates.mean[0]};
+    NearestChoice only = {
+        .nu = usual ? 1.5 : candidates.nu[0], .neighbours = candidates.neighbours[0], .mean = candidates.mean[0]};
     only.found = fitted(only.nu, 0.0, 1.0);
     return only;
   }

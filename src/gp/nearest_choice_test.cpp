@@ -63,7 +63,8 @@ TEST(ChooseNearest, FindsTheSmoothnessThatTheFieldHas) {
       const auto line = static_cast<double>(i / 30), along = static_cast<double>(i % 30);
       points.col(i) = Eigen::Vector3d(-1.0 + line / 15.0 + 0.01 * along, -1.0 + along / 15.0, std::sin(7.0 * line));
     }
-    GpParameters parameters{.kernel = Eigen::Vector3d(std::log(0.6), std::log(2.0), 0.0), .log_noise = std::log(0.02), .mean = 0.4};
+    GpParameters parameters{
+        .kernel = Eigen::Vector3d(std::log(0.6), std::log(2.0), 0.0), .log_noise = std::log(0.02), .mean = 0.4};
     Simulated s = simulated(plane_of(nu), parameters, points, 21);
     for (Index i = 0; i < 900; ++i) s.data.fold.push_back(static_cast<std::uint8_t>((i / 30) % 5));
     NearestSettings settings;

@@ -71,9 +71,7 @@ std::vector<Conditional> across_folds(const MatrixXd& points, const GpData& data
   return out;
 }
 
-bool has_folds(const GpData& data) {
-  return !data.fold.empty() && *std::max_element(data.fold.begin(), data.fold.end()) > 0;
-}
+bool has_folds(const GpData& data) { return !data.fold.empty() && *std::max_element(data.fold.begin(), data.fold.end()) > 0; }
 
 }  // namespace
 

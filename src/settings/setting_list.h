@@ -103,7 +103,8 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
 
   visit("fit", "method", s.fit.method,
         any("--method",
-            "What the model is made of: auto, blend (networks and a local process), network, process, or a method that drift compare "
+            "What the model is made of: auto, blend (networks and a local process), network, process, or a method that drift "
+            "compare "
             "--list names, as nngp:neighbours=64")
             .bearing(kNetworks));
   visit("fit", "folds", s.fit.folds,

@@ -212,7 +212,8 @@ TEST(Fit, SavesAnotherMethodThatPredictAndScoreTake) {
   const TemporaryFolder folder;
   const std::string tracks = (small_run() / "tracks.nc").string();
   const FinishedRun fit = run_shell(
-      folder.path(), fmt::format("drift fit '{}' --value ssh --method nngp:subset=300,neighbours=24,nu=1.5 --out m.safetensors", tracks));
+      folder.path(),
+      fmt::format("drift fit '{}' --value ssh --method nngp:subset=300,neighbours=24,nu=1.5 --out m.safetensors", tracks));
   ASSERT_EQ(fit.status, 0) << fit.err;
   for (const char* said : {"Nearest-neighbour GP", "Checkpoints: none", "Found: lengthscale", "Held-out observations"})
     EXPECT_TRUE(contains(fit.out, said)) << said << "\n" << fit.out;
@@ -228,16 +229,17 @@ TEST(Fit, SavesAnotherMethodThatPredictAndScoreTake) {
   const FinishedRun members = run_shell(folder.path(), "drift predict m.safetensors --members --out none.nc");
   EXPECT_EQ(members.status, 2) << members.err;
   EXPECT_TRUE(contains(members.err, "no members")) << members.err;
-  const FinishedRun wrong = run_shell(folder.path(), fmt::format("drift fit '{}' --value ssh --method nnpg --out m2.safetensors", tracks));
+  const FinishedRun wrong =
+      run_shell(folder.path(), fmt::format("drift fit '{}' --value ssh --method nnpg --out m2.safetensors", tracks));
   EXPECT_EQ(wrong.status, 2);
   EXPECT_TRUE(contains(wrong.err, "did you mean 'nngp'?")) << wrong.err;
 }
 
 TEST(Fit, AMethodThatIsStoppedLeavesNothing) {
   const TemporaryFolder folder;
-  const std::string line = fmt::format(
-      "'{}' fit '{}' --value ssh --method svgp:steps=1000000 --out m.safetensors & sleep 3; kill -INT $!; wait $!", DRIFT_COMMAND,
-      (small_run() / "tracks.nc").string());
+  const std::string line =
+      fmt::format("'{}' fit '{}' --value ssh --method svgp:steps=1000000 --out m.safetensors & sleep 3; kill -INT $!; wait $!",
+                  DRIFT_COMMAND, (small_run() / "tracks.nc").string());
   const FinishedRun run = run_shell(folder.path(), "set -m; " + line);
   EXPECT_EQ(run.status, 1) << run.err;
   EXPECT_TRUE(contains(run.err, "nothing was written")) << run.err;
@@ -250,7 +252,8 @@ TEST(Fit, ScoresAGivenTestSet) {
   const std::string tracks = (small_run() / "tracks.nc").string();
   const std::string where = "'platform == 1'";
   const FinishedRun fit = run_shell(
-      folder.path(), fmt::format("drift fit '{}' --value ssh --method process --test-where {} --out m.safetensors --json", tracks, where));
+      folder.path(),
+      fmt::format("drift fit '{}' --value ssh --method process --test-where {} --out m.safetensors --json", tracks, where));
   ASSERT_EQ(fit.status, 0) << fit.err;
   const FinishedRun score =
       run_shell(folder.path(), fmt::format("drift score m.safetensors '{}' --where {} --by none --json", tracks, where));
@@ -258,8 +261,9 @@ TEST(Fit, ScoresAGivenTestSet) {
   const nlohmann::json said = nlohmann::json::parse(fit.out), scored = nlohmann::json::parse(score.out);
   EXPECT_NEAR(said["scores"]["rmse"].get<double>(), scored["rmse"].get<double>(), 1e-6) << fit.out << score.out;
   EXPECT_GT(said["test_observations"], 100);
-  const FinishedRun two = run_shell(folder.path(), fmt::format("drift fit '{}' --value ssh --test '{}' --test-where {} --out c.safetensors",
-                                                              tracks, tracks, where));
+  const FinishedRun two =
+      run_shell(folder.path(),
+                fmt::format("drift fit '{}' --value ssh --test '{}' --test-where {} --out c.safetensors", tracks, tracks, where));
   EXPECT_EQ(two.status, 2);
   EXPECT_TRUE(contains(two.err, "two test sets")) << two.err;
 }
