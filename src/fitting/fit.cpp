@@ -71,7 +71,7 @@ constexpr double kNetworksShare = 0.7, kProcessShare = 0.2;
 
 [[noreturn]] void stop_fit(const Control& control) {
   const std::filesystem::path& path = control.checkpoint;
-  if (path.empty() || !std::filesystem::exists(path)) throw Stopped("stopped; nothing was kept");
+  if (path.empty() || !std::filesystem::exists(path)) throw Stopped("stopped; nothing was written");
   throw Stopped(
       fmt::format("stopped; what was learnt so far is in {}. The same command takes it up again from there", path.string()));
 }

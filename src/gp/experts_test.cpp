@@ -138,7 +138,7 @@ TEST(Experts, PredictFromAllObservationsThroughInducingPoints) {
   const Prediction sparse(mixture, x);
   VectorXd mean(50), variance;
   ExactGp(s.spec, mixture.smoothed(0), s.data, "test").predict(x, mean, &variance);
-  EXPECT_LT((sparse.mean - mean).cwiseAbs().maxCoeff(), 0.05);
+  EXPECT_LT((sparse.mean - mean).norm(), 0.1 * mean.norm());  // ten of the 200 are seen through the others
   const ExpertMixture again(s.spec, s.data, std::vector{mixture.record(0)}, settings, "test");
   const Prediction same(again, x);
   EXPECT_EQ(same.mean, sparse.mean);
