@@ -96,7 +96,8 @@ TEST(PredictMap, SaysWhyThereAreNoCurrents) {
                       "drift fit sst.csv --value sst --members 2 --features 32 --layers 1 --epochs 1 --out m.safetensors --quiet")
                 .status,
             0);
-  const FinishedRun run = run_shell(folder.path(), "drift predict m.safetensors --gradient --grid bbox:-50,25,-40,35:1 --out map.nc");
+  const FinishedRun run =
+      run_shell(folder.path(), "drift predict m.safetensors --gradient --grid bbox:-50,25,-40,35:1 --out map.nc");
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "No geostrophic currents: 'sst' is not a height of the sea surface.")) << run.out;
 }
