@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <system_error>
 
 #include "drift/error.h"
@@ -83,4 +84,9 @@ ChildResult run_child(const std::vector<std::string>& arguments, const std::stop
   return result;
 }
 
-void end_with_parent() { ::prctl(PR_SET_PDEATHSIG, SIGTERM); }
+void end_with_parent() {
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // It may have ended before: then nobody is left to read what this program writes.
+  pollfd out = {.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  if (::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0) std::_Exit(1);
+}

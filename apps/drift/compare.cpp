@@ -52,6 +52,7 @@ class Compare {
   Compare(const CompareOptions& options, drift::RunSettings settings) : options_(options), settings_(std::move(settings)) {}
 
   void run() {
+    if (!options_.one.empty()) end_with_parent();
     const drift::Reading reading = drift::read_run(settings_, VerbControl(false, false).quiet_job());
     const drift::ComparePlan plan = drift::plan_compare(settings_, reading);
     if (!options_.one.empty()) return fit_one(plan, reading);
@@ -72,7 +73,6 @@ class Compare {
 
   // In the child: the result goes to stdout, for the parent to read.
   void fit_one(const drift::ComparePlan& plan, const drift::Reading& reading) const {
-    end_with_parent();
     std::unique_ptr<ProgressLine> line;
     if (!options_.quiet) line = std::make_unique<ProgressLine>(fmt::format("{}, seed {}", options_.one, options_.one_seed));
     drift::CompareControl control;
