@@ -18,7 +18,6 @@
 #include "interrupt.h"
 #include "progress.h"
 #include "run_options.h"
-#include "verb_control.h"
 
 namespace {
 
@@ -53,7 +52,7 @@ class Compare {
 
   void run() {
     if (!options_.one.empty()) end_with_parent();
-    const drift::Reading reading = drift::read_run(settings_, VerbControl(false, false).quiet_job());
+    const drift::Reading reading = drift::read_run(settings_);  // a signal ends it as usual: nothing is kept yet
     const drift::ComparePlan plan = drift::plan_compare(settings_, reading);
     if (!options_.one.empty()) return fit_one(plan, reading);
     say(reading_text(reading));
