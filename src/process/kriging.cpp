@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "drift/error.h"
 #include "gp/factor.h"
@@ -26,6 +27,7 @@ void Neighbourhood::clear() {
   for (std::vector<double>* column : {&x, &y, &t, &value, &error_variance, &count}) column->clear();
   track.clear();
   platform.clear();
+  motion.clear();
 }
 
 ProcessNumbers packed(const ProcessParameters& p) {
@@ -59,47 +61,106 @@ ProcessParameters unpacked(const ProcessNumbers& numbers, const ProcessParameter
   return p;
 }
 
-// q of each point; the target's is zero.
-void Kriging::place_points() {
-  const ProcessParameters& p = *parameters_;
-  points_.resize(n_ + 1, 3);
-  points_.row(0).setZero();
-  for (Index i = 0; i < n_; ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    const double t = near_->t[row] / p.time_length;
-    points_(i + 1, 0) = near_->x[row] / p.length_x - p.drift_x * t;
-    points_(i + 1, 1) = near_->y[row] / p.length_y - p.drift_y * t;
-    points_(i + 1, 2) = t;
-  }
+Eigen::Matrix3d moving_frame(const ProcessParameters& p) {
+  Eigen::Matrix3d frame = Eigen::Matrix3d::Zero();
+  frame(0, 0) = 1.0 / p.length_x, frame(0, 2) = -p.drift_x / p.time_length;
+  frame(1, 1) = 1.0 / p.length_y, frame(1, 2) = -p.drift_y / p.time_length;
+  frame(2, 2) = 1.0 / p.time_length;
+  return frame;
 }
 
-// Columns of the lower triangle; pulls on request.
-void Kriging::fill_covariances(bool pulls) {
-  const Index size = n_ + 1;
-  correlation_.resize(size, size);
-  if (pulls) pull_.resize(size, size);
-  gp::PlanarColumn column = {.stride = static_cast<std::size_t>(size), .count = 3, .form = form_of(parameters_->nu)};
-  for (Index j = 0; j < size; ++j) {
-    const std::array<double, 3> point = {points_(j, 0), points_(j, 1), points_(j, 2)};
-    column.points = points_.data() + j;
-    column.point = point.data();
-    column.n = static_cast<std::size_t>(size - j);
-    if (pulls) {
-      gp::planar_values_and_pulls(column, correlation_.col(j).data() + j, pull_.col(j).data() + j);
-    } else {
-      gp::planar_values(column, 1.0, correlation_.col(j).data() + j);
+// q of each point; the target's is zero.
+void Kriging::place_points() {
+  const Eigen::Matrix3d frame = moving_frame(*parameters_);
+  points_.resize(n_ + 1, kDimensions);
+  points_.row(0).setZero();
+  points_.col(3).setZero();
+  for (Index i = 0; i < n_; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    for (Index a = 0; a < 3; ++a) {
+      points_(i + 1, a) = frame(a, 0) * near_->x[row] + frame(a, 1) * near_->y[row] + frame(a, 2) * near_->t[row];
     }
   }
 }
 
-// Covariance of two places' errors beyond their own.
-double Kriging::shared_error(std::size_t i, std::size_t j) const {
-  const ProcessParameters& p = *parameters_;
-  double covariance = near_->platform[i] == near_->platform[j] ? p.platform_variance : 0.0;
-  if (p.track_variance > 0.0 && near_->track[i] >= 0 && near_->track[i] == near_->track[j]) {
-    covariance += p.track_variance * std::exp(-std::abs(near_->t[i] - near_->t[j]) / p.track_time);
+// Points from the j-th on against a point.
+gp::PlanarColumn Kriging::column(Index j, const double* point, int dimensions) const {
+  return {.points = points_.data() + j,
+          .stride = static_cast<std::size_t>(n_ + 1),
+          .point = point,
+          .count = dimensions,
+          .n = static_cast<std::size_t>(n_ + 1 - j),
+          .form = form_of(parameters_->nu)};
+}
+
+// The lower triangle of K as far as it is the field's, k and k~; with motions, pulls too.
+void Kriging::fill_field() {
+  const double sill = parameters_->sill;
+  const bool moves = !near_->motion.empty();
+  factor_.resize(n_, n_);
+  if (moves) pull_.resize(n_ + 1, n_ + 1);
+  for (Index j = 0; j < n_; ++j) {
+    const std::array<double, 3> point = {points_(j + 1, 0), points_(j + 1, 1), points_(j + 1, 2)};
+    double* const to = factor_.col(j).data() + j;
+    if (moves) {
+      gp::planar_values_and_pulls(column(j + 1, point.data(), 3), to, pull_.col(j + 1).data() + j + 1);
+      factor_.col(j).tail(n_ - j) *= sill;
+    } else {
+      gp::planar_values(column(j + 1, point.data(), 3), sill, to);
+    }
   }
-  return covariance;
+  const std::array<double, kDimensions> target = {}, off = {0.0, 0.0, 0.0, parameters_->nu == 0.5 ? kRounded : 0.0};
+  target_.resize(n_), rounded_.resize(n_), rounded_pull_.resize(n_);
+  gp::planar_values(column(1, target.data(), 3), sill, target_.data());
+  gp::planar_values_and_pulls(column(1, off.data(), kDimensions), rounded_.data(), rounded_pull_.data());
+  rounded_ *= sill, rounded_pull_ *= sill;
+}
+
+// Columns of the lower triangle.
+void Kriging::fill_correlations() {
+  const Index size = n_ + 1;
+  correlation_.resize(size, size), pull_.resize(size, size);
+  for (Index j = 0; j < size; ++j) {
+    const std::array<double, 3> point = {points_(j, 0), points_(j, 1), points_(j, 2)};
+    gp::planar_values_and_pulls(column(j, point.data(), 3), correlation_.col(j).data() + j, pull_.col(j).data() + j);
+  }
+}
+
+// Covariance of places' errors beyond their own: along a track, which decays with time, and of one platform.
+void Kriging::add_shared_errors() {
+  const ProcessParameters& p = *parameters_;
+  if (p.platform_variance > 0.0) {
+    const std::int32_t* const platform = near_->platform.data();
+    for (Index j = 0; j < n_; ++j) {
+      double* const column = factor_.col(j).data();
+      for (Index i = j; i < n_; ++i) column[i] += platform[i] == platform[j] ? p.platform_variance : 0.0;
+    }
+  }
+  for_pairs_of_a_track([&](Index i, Index j, double covariance, double) { factor_(i, j) += covariance; });
+  if (p.track_variance <= 0.0) return;
+  for (Index i = 0; i < n_; ++i) {
+    if (near_->track[static_cast<std::size_t>(i)] >= 0) factor_(i, i) += p.track_variance;
+  }
+}
+
+// work(i, j, covariance, time from j to i) for i > j on one track.
+template <class Work>
+void Kriging::for_pairs_of_a_track(const Work& work) {
+  const ProcessParameters& p = *parameters_;
+  if (p.track_variance <= 0.0) return;
+  by_track_.clear();
+  for (std::int32_t i = 0; i < n_; ++i) {
+    const std::int32_t track = near_->track[static_cast<std::size_t>(i)];
+    if (track >= 0) by_track_.emplace_back(track, i);
+  }
+  std::sort(by_track_.begin(), by_track_.end());
+  for (std::size_t first = 0; first < by_track_.size(); ++first) {
+    for (std::size_t next = first + 1; next < by_track_.size() && by_track_[next].first == by_track_[first].first; ++next) {
+      const Index i = by_track_[next].second, j = by_track_[first].second;
+      const double apart = near_->t[static_cast<std::size_t>(i)] - near_->t[static_cast<std::size_t>(j)];
+      work(i, j, p.track_variance * std::exp(-std::abs(apart) / p.track_time), apart);
+    }
+  }
 }
 
 void Kriging::solve(const ProcessParameters& parameters, const Neighbourhood& near, std::int32_t target_platform) {
@@ -109,55 +170,86 @@ void Kriging::solve(const ProcessParameters& parameters, const Neighbourhood& ne
   n_ = static_cast<Index>(near.size());
   if (n_ == 0) throw Error("a process has no observations to predict from");
   const ProcessParameters& p = parameters;
+  const bool moves = !near.motion.empty();
+  solved_.resize(n_, moves ? 4 : 3);
   place_points();
-  fill_covariances(false);
-
-  MatrixXd& k = factor_;
-  k = p.sill * correlation_.bottomRightCorner(n_, n_);
-  const bool shared = p.platform_variance > 0.0 || p.track_variance > 0.0;
-  for (Index j = 0; j < n_; ++j) {
-    const auto row = static_cast<std::size_t>(j);
-    if (shared) {
-      for (Index i = j; i < n_; ++i) k(i, j) += shared_error(static_cast<std::size_t>(i), row);
-    }
-    k(j, j) += p.nugget / near.count[row] + near.error_variance[row] + 1e-9 * p.sill;
-  }
-  solved_.resize(n_, 3);
+  fill_field();
+  add_shared_errors();
   for (Index i = 0; i < n_; ++i) {
     const auto row = static_cast<std::size_t>(i);
-    solved_(i, 0) = p.sill * correlation_(i + 1, 0) + (near.platform[row] == target_platform ? p.platform_variance : 0.0);
+    factor_(i, i) += p.nugget / near.count[row] + near.error_variance[row] + 1e-9 * p.sill;
+    if (near.platform[row] == target_platform) target_[i] += p.platform_variance;
     solved_(i, 1) = near.value[row];
-    solved_(i, 2) = 1.0;
   }
-  const VectorXd target = solved_.col(0);
+  solved_.col(0) = target_;
+  solved_.col(2).setOnes();
+  if (moves) solved_.col(3) = rounded_;
   if (factor_in_place(factor_) != 0) throw Error("the covariance of a process cannot be factored; give a larger nugget");
   solve_lower(factor_, false, solved_);
-  // Now L^-1 of k, y and 1: the products below are those of K^-1.
+  // Now L^-1 of k, y, 1 and k~: the products below are those of K^-1.
   const double ones = solved_.col(2).squaredNorm();
-  const double gls = solved_.col(2).dot(solved_.col(1)) / ones;
+  gls_ = solved_.col(2).dot(solved_.col(1)) / ones;
   const double lagrange = (solved_.col(2).dot(solved_.col(0)) - 1.0) / ones;
-  MatrixXd back(n_, 2);
-  back.col(0) = solved_.col(0) - lagrange * solved_.col(2);
-  back.col(1) = solved_.col(1) - gls * solved_.col(2);
-  solve_lower(factor_, true, back);
-  weight_ = back.col(0);
-  dual_ = back.col(1);
+  back_.resize(n_, moves ? 3 : 2);
+  back_.col(0) = solved_.col(0) - lagrange * solved_.col(2);
+  back_.col(1) = solved_.col(1) - gls_ * solved_.col(2);
+  if (moves) back_.col(2) = solved_.col(3) - (solved_.col(2).dot(solved_.col(3)) - 1.0) / ones * solved_.col(2);
+  solve_lower(factor_, true, back_);
   const double own = p.sill + (target_platform == kField ? 0.0 : p.platform_variance);
-  mean_ = gls + dual_.dot(target);
-  variance_ = std::max(1e-12 * p.sill, own - weight_.dot(target) - lagrange);
+  mean_ = gls_ + dual().dot(target_);
+  variance_ = std::max(1e-12 * p.sill, own - weight().dot(target_) - lagrange);
+}
+
+// d mean = c'(dk~ - dK w~) + w~'dy, where dK is that of the places' q, of their errors and of the times on one track. With
+// S_ij = sill pull_ij (c_i w~_j + c_j w~_i), the first of these is  -c'dK w~ = sum over i > j of S_ij (q_i - q_j)(dq_i - dq_j).
+std::array<double, 3> Kriging::slope(const Eigen::Matrix3d& frame_motion) {
+  const ProcessParameters& p = *parameters_;
+  const Eigen::MatrixXd::ConstColXpr c = dual(), w = std::as_const(back_).col(2);
+  MatrixXd& to_q = to_q_;  // [n, 3] what each dq counts for
+  to_q = rounded_pull_.cwiseProduct(c).asDiagonal() * (-points_.bottomLeftCorner(n_, 3));
+  VectorXd s(n_), sd(n_);
+  for (Index j = 0; j + 1 < n_; ++j) {
+    const Index rest = n_ - 1 - j;
+    s.head(rest) = p.sill * pull_.col(j + 1).tail(rest).cwiseProduct(w[j] * c.tail(rest) + c[j] * w.tail(rest));
+    for (Index a = 0; a < 3; ++a) {
+      const auto q = points_.col(a).tail(rest);
+      sd.head(rest) = s.head(rest).cwiseProduct((q.array() - points_(j + 1, a)).matrix());
+      to_q.col(a).tail(rest) += sd.head(rest);
+      to_q(j, a) -= sd.head(rest).sum();
+    }
+  }
+  const Eigen::Matrix3d frame = moving_frame(p);
+  std::array<double, 3> slope = {};
+  for (Index i = 0; i < n_; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    const PlaceMotion& motion = near_->motion[row];
+    const Eigen::Vector3d counts = frame.transpose() * to_q.row(i).transpose();
+    for (std::size_t d = 0; d < 3; ++d) {
+      slope.at(d) += counts[0] * motion.x.at(d) + counts[1] * motion.y.at(d) + counts[2] * motion.t.at(d) +
+                     w[i] * motion.value.at(d) - c[i] * w[i] * motion.error_variance.at(d);
+    }
+    slope[1] += to_q.row(i).dot((frame_motion * Eigen::Vector3d(near_->x[row], near_->y[row], near_->t[row])).transpose());
+  }
+  for_pairs_of_a_track([&](Index i, Index j, double covariance, double apart) {
+    const double count = (c[i] * w[j] + c[j] * w[i]) * covariance * (apart > 0.0 ? 1.0 : -1.0) / p.track_time;
+    const PlaceMotion &a = near_->motion[static_cast<std::size_t>(i)], &b = near_->motion[static_cast<std::size_t>(j)];
+    for (std::size_t d = 0; d < 3; ++d) slope.at(d) += count * (a.t.at(d) - b.t.at(d));
+  });
+  return slope;
 }
 
 void Kriging::add_gradient(double d_mean, double d_variance, ProcessNumbers& gradient) {
   const ProcessParameters& p = *parameters_;
   const Index size = n_ + 1;
-  fill_covariances(true);
+  fill_correlations();
+  const Eigen::MatrixXd::ConstColXpr weights = weight(), duals = dual();
   // What each covariance counts for: the target's first, then among the places; symmetric.
   MatrixXd count(size, size);
   count(0, 0) = d_variance;
-  count.block(1, 0, n_, 1) = 0.5 * d_mean * dual_ - d_variance * weight_;
+  count.block(1, 0, n_, 1) = 0.5 * d_mean * duals - d_variance * weights;
   count.block(0, 1, 1, n_) = count.block(1, 0, n_, 1).transpose();
   count.bottomRightCorner(n_, n_) =
-      d_variance * weight_ * weight_.transpose() - 0.5 * d_mean * (dual_ * weight_.transpose() + weight_ * dual_.transpose());
+      d_variance * weights * weights.transpose() - 0.5 * d_mean * (duals * weights.transpose() + weights * duals.transpose());
   for (Index j = 0; j < size; ++j) {
     for (Index i = 0; i < j; ++i) correlation_(i, j) = correlation_(j, i), pull_(i, j) = pull_(j, i);
   }
@@ -166,7 +258,7 @@ void Kriging::add_gradient(double d_mean, double d_variance, ProcessNumbers& gra
   const MatrixXd m = p.sill * count.cwiseProduct(pull_);
   const VectorXd sums = m.rowwise().sum();
   MatrixXd moved(size, 3);
-  multiply(1.0, m, false, points_, false, 0.0, moved);
+  multiply(1.0, m, false, points_.leftCols(3), false, 0.0, moved);
   // sum over i, j of m_ij (q_i - q_j)_a (q_i - q_j)_b
   const auto moment = [&](Index a, Index b) {
     return 2.0 * (sums.cwiseProduct(points_.col(a)).dot(points_.col(b)) - points_.col(a).dot(moved.col(b)));

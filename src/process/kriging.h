@@ -4,11 +4,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "gp/kernel_loops.h"
 #include "process/parameters.h"
 
 namespace drift {
+
+// Of a place around a target, per unit that the target moves along x (east), y (north) and t.
+struct PlaceMotion {
+  std::array<double, 3> x = {}, y = {}, t = {};
+  std::array<double, 3> value = {}, error_variance = {};
+};
 
 // The places around one target, in coordinates with the target at the origin: columns of equal length.
 struct Neighbourhood {
@@ -18,10 +26,14 @@ struct Neighbourhood {
   std::vector<double> count;           // observations in the place
   std::vector<std::int32_t> track;     // -1: none
   std::vector<std::int32_t> platform;
+  std::vector<PlaceMotion> motion;  // empty unless asked for
 
   std::size_t size() const { return x.size(); }
   void clear();
 };
+
+// q of a point (x, y, t) is this matrix times it: parameters.h.
+Eigen::Matrix3d moving_frame(const ProcessParameters& parameters);
 
 // The parameters that a search varies, as numbers without bounds of sign: logarithms, except the two drifts.
 enum ProcessNumber : int {
@@ -45,8 +57,15 @@ ProcessParameters unpacked(const ProcessNumbers& numbers, const ProcessParameter
 // variance, the weights solve  K w + mu 1 = k,  1'w = 1;  mean = w'y,  variance = C - 2 w'k + w'K w.
 // The variance is stationary in w, so its derivative needs none of theirs, and with the dual weights c = K^-1 (y - mean_gls)
 //   d mean = c'(dk - dK w),     d variance = dC - 2 w'dk + w'dK w.
+//
+// With nu = 1/2 the mean w'y has a kink at every place, a cone whose slope at the tip is undefined. A map shows
+//   mean = mean_gls + c'k~,     k~ = sill rho(sqrt(r^2 + e^2)),
+// the same process a little off the plane of the data, in a dimension of its own: cones within e = kRounded lengths of a place
+// are rounded, and the mean has a slope everywhere. The variance is that of the field itself.
 class Kriging {
  public:
+  static constexpr double kRounded = 0.02;  // lengths; nu = 1/2 alone
+
   // target_platform: the target is an observation of this platform and shares its bias; kField: it is the field itself.
   static constexpr std::int32_t kField = -1;
   void solve(const ProcessParameters& parameters, const Neighbourhood& near, std::int32_t target_platform);
@@ -54,25 +73,42 @@ class Kriging {
   double mean() const { return mean_; }
   double variance() const { return variance_; }
 
+  // For a map, after solve() for the field: the rounded mean, and its slope along x, y and t where the places have their motion;
+  // frame_motion: of moving_frame() as the target moves north.
+  double rounded_mean() const { return gls_ + dual().dot(rounded_); }
+  std::array<double, 3> slope(const Eigen::Matrix3d& frame_motion);
+
   // After solve(): adds d_mean d mean / d number + d_variance d variance / d number to the gradient.
   void add_gradient(double d_mean, double d_variance, ProcessNumbers& gradient);
 
  private:
+  static constexpr int kDimensions = 4;  // of q, and the one in which a rounded target lies off the data
+
   void place_points();
-  void fill_covariances(bool pulls);
-  double shared_error(std::size_t i, std::size_t j) const;
+  gp::PlanarColumn column(Eigen::Index j, const double* point, int dimensions) const;
+  void fill_field();
+  void fill_correlations();
+  void add_shared_errors();
+  template <class Work>
+  void for_pairs_of_a_track(const Work& work);
+  Eigen::MatrixXd::ConstColXpr weight() const { return back_.col(0); }  // w
+  Eigen::MatrixXd::ConstColXpr dual() const { return back_.col(1); }    // c
 
   const ProcessParameters* parameters_ = nullptr;
   const Neighbourhood* near_ = nullptr;
   std::int32_t target_platform_ = kField;
-  Eigen::Index n_ = 0;             // places
-  Eigen::MatrixXd points_;         // [n + 1, 3] q of the target, then of the places
-  Eigen::MatrixXd correlation_;    // [n + 1, n + 1] rho, lower triangle
-  Eigen::MatrixXd pull_;           // [n + 1, n + 1] -rho'(r) / r, both triangles
-  Eigen::MatrixXd factor_;         // [n, n] of K
-  Eigen::MatrixXd solved_;         // [n, 3] K^-1 times k, y and 1
-  Eigen::VectorXd weight_, dual_;  // [n] w and c
-  double mean_ = 0.0, variance_ = 0.0;
+  Eigen::Index n_ = 0;                                           // places
+  Eigen::MatrixXd points_;                                       // [n + 1, 4] q of the target, then of the places; 0
+  Eigen::MatrixXd correlation_;                                  // [n + 1, n + 1] rho, lower triangle
+  Eigen::MatrixXd pull_;                                         // [n + 1, n + 1] -rho'(r) / r, both triangles
+  Eigen::MatrixXd factor_;                                       // [n, n] of K
+  Eigen::MatrixXd solved_;                                       // [n, 3 or 4] L^-1 times k, y, 1 and k~
+  Eigen::MatrixXd back_;                                         // [n, 2 or 3] w, c and w~
+  Eigen::MatrixXd to_q_;                                         // [n, 3]
+  Eigen::VectorXd target_;                                       // [n] k
+  Eigen::VectorXd rounded_, rounded_pull_;                       // [n] k~ and sill times its pulls
+  std::vector<std::pair<std::int32_t, std::int32_t>> by_track_;  // track and place
+  double gls_ = 0.0, mean_ = 0.0, variance_ = 0.0;
 };
 
 }  // namespace drift

@@ -6,19 +6,45 @@
 namespace drift {
 namespace {
 
-// Lengthscales beyond which a group is taken whole, two sides of its cell; within half of that it is opened into its places. No
-// more groups than so many are opened.
+// Lengthscales beyond which a group is taken whole, two sides of its cell; within half of that it is opened into its places, and
+// in between they are drawn together. No more groups than so many are opened.
 constexpr double kWhole = 0.4;
 constexpr std::size_t kMostOpened = 12;
 constexpr double kEdge = 0.8;  // of the distance of the first group left out: from there on places fade
 
+// A number and its slope as the target moves along x, y and t.
+struct Moving {
+  double value = 0.0;
+  std::array<double, 3> slope = {};
+};
+// f(a, b) with the derivatives of f.
+Moving chain(double f, double by_a, const Moving& a, double by_b = 0.0, const Moving& b = {}) {
+  Moving out{f, {}};
+  for (std::size_t d = 0; d < 3; ++d) out.slope.at(d) = by_a * a.slope.at(d) + by_b * b.slope.at(d);
+  return out;
+}
+Moving ratio(const Moving& a, const Moving& b) {
+  return chain(a.value / b.value, 1.0 / b.value, a, -a.value / (b.value * b.value), b);
+}
+
 // Neighbours come and go without a step in the map: one that is about to go has an error variance, in sills, that grows without
 // bound (Gribov & Krivoruchko 2004). share: 0 stays, 1 is gone.
-double fading(double share) {
+Moving fading(const Moving& share) {
   constexpr double kGone = 1e6;
-  if (share <= 0.0) return 0.0;
-  return share >= 1.0 ? kGone : std::min(kGone, share * share / ((1.0 - share) * (1.0 - share)));
+  const double s = share.value, left = 1.0 - s;
+  if (s <= 0.0) return {};
+  if (s * s >= kGone * left * left || left <= 0.0) return {kGone, {}};
+  return chain(s * s / (left * left), 2.0 * s / (left * left * left), share);
 }
+
+// From 0 at 0 to 1 at 1, level at both.
+Moving ramp(const Moving& share) {
+  const double s = share.value;
+  if (s <= 0.0) return {0.0, {}};
+  if (s >= 1.0) return {1.0, {}};
+  return chain(s * s * (3.0 - 2.0 * s), 6.0 * s * (1.0 - s), share);
+}
+
 constexpr std::size_t kMostCandidates = std::size_t{1} << 15;
 
 double dot(const std::array<double, 3>& a, const float* b) {
@@ -27,14 +53,21 @@ double dot(const std::array<double, 3>& a, const float* b) {
 
 }  // namespace
 
-LocalFrame::LocalFrame(Space space, bool has_time, const float* target, std::size_t columns)
-    : sphere_(space == Space::sphere), has_time_(has_time), columns_(columns) {
-  for (std::size_t d = 0; d < columns; ++d) target_.at(d) = static_cast<double>(target[d]);
+EnginePosition position_of(const float* row, std::size_t columns) {
+  EnginePosition at = {};
+  for (std::size_t d = 0; d < columns; ++d) at.at(d) = static_cast<double>(row[d]);
+  return at;
+}
+
+LocalFrame::LocalFrame(Space space, bool has_time, const EnginePosition& target, std::size_t columns)
+    : sphere_(space == Space::sphere), has_time_(has_time), columns_(columns), target_(target) {
   if (!sphere_) return;
+  constexpr double kNearPole = 1e-6;  // the tangent has no bound; frames there are round, so that turning them changes nothing
   const double lon = std::atan2(target_[1], target_[0]);
   const double sin_lat = target_[2], cos_lat = std::hypot(target_[0], target_[1]);
   east_ = {-std::sin(lon), std::cos(lon), 0.0};
   north_ = {-sin_lat * std::cos(lon), -sin_lat * std::sin(lon), cos_lat};
+  tan_lat_ = sin_lat / std::max(cos_lat, kNearPole);
 }
 
 std::array<double, 3> LocalFrame::operator()(const float* row) const {
@@ -62,10 +95,35 @@ std::vector<float> LocalFrame::moved(std::size_t direction, double step) const {
   return {to.begin(), to.begin() + static_cast<std::ptrdiff_t>(columns_)};
 }
 
-ProcessParameters at_target(const ProcessParameters& parameters, Space space, const float* target) {
+// With x = e.p, y = n.p, z = s.p for the target s, its east e and its north n: moving s east turns e towards n by tan(lat) and
+// down, moving it north turns n down. The plane then has (x, y) a / sin(a), a the arc to the place.
+PlaceMotion LocalFrame::motion(const float* row) const {
+  PlaceMotion out;
+  if (has_time_) out.t[2] = -1.0;
+  if (!sphere_) {
+    out.x[0] = -1.0;
+    if (columns_ - (has_time_ ? 1 : 0) > 1) out.y[1] = -1.0;
+    return out;
+  }
+  const double x = dot(east_, row), y = dot(north_, row), z = dot({target_[0], target_[1], target_[2]}, row);
+  const double square = x * x + y * y, sine = std::sqrt(square);
+  const bool close = sine < 1e-4 && z > 0.0;  // where a / sin(a) is 1 + sin(a)^2 / 6
+  const double arc = std::atan2(sine, z), stretch = close ? 1.0 + square / 6.0 : arc / sine;
+  const std::array<double, 2> dx = {-z + tan_lat_ * y, 0.0}, dy = {-tan_lat_ * x, -z}, dz = {x, y};
+  for (std::size_t d = 0; d < 2; ++d) {
+    const double half = x * dx.at(d) + y * dy.at(d);  // of d sin(a)^2
+    const double stretches =
+        close ? half / 3.0 : ((z * half / sine - sine * dz.at(d)) / (square + z * z) - stretch * half / sine) / sine;
+    out.x.at(d) = dx.at(d) * stretch + x * stretches;
+    out.y.at(d) = dy.at(d) * stretch + y * stretches;
+  }
+  return out;
+}
+
+ProcessParameters at_target(const ProcessParameters& parameters, Space space, const EnginePosition& target) {
   if (space != Space::sphere) return parameters;
   constexpr double kFades = 0.05;  // cosine of the latitude at which half is left
-  const double cosine = std::hypot(static_cast<double>(target[0]), static_cast<double>(target[1]));
+  const double cosine = std::hypot(target[0], target[1]);
   const double left = cosine * cosine / (cosine * cosine + kFades * kFades);
   const double both = std::sqrt(parameters.length_x * parameters.length_y);
   ProcessParameters out = parameters;
@@ -73,6 +131,18 @@ ProcessParameters at_target(const ProcessParameters& parameters, Space space, co
   out.length_y = both * std::pow(parameters.length_y / both, left);
   out.drift_x *= left, out.drift_y *= left;
   return out;
+}
+
+// By differences: the parameters are smooth in the latitude, and what they are made of is said in one place.
+Eigen::Matrix3d frame_motion(const ProcessParameters& parameters, Space space, const EnginePosition& target) {
+  if (space != Space::sphere) return Eigen::Matrix3d::Zero();
+  constexpr double kStep = 1e-5;
+  const auto at = [&](double step) {
+    const double cosine = std::hypot(target[0], target[1]);
+    const EnginePosition moved = {cosine * std::cos(step) - target[2] * std::sin(step), 0.0, 0.0, 0.0};
+    return moving_frame(at_target(parameters, space, moved));
+  };
+  return (at(kStep) - at(-kStep)) / (2.0 * kStep);
 }
 
 PlaceFinder::PlaceFinder(Space space, bool has_time, const Places& places, const ProcessParameters& parameters)
@@ -89,7 +159,7 @@ PlaceFinder::PlaceFinder(Space space, bool has_time, const Places& places, const
   }
   Eigen::MatrixXd points(static_cast<Eigen::Index>(places.columns), static_cast<Eigen::Index>(groups_.size()));
   for (std::size_t i = 0; i < groups_.size(); ++i) {
-    const std::array<double, 4> at = scaled(groups_.rows().row(i));
+    const std::array<double, 4> at = scaled(position_of(groups_.rows().row(i), places.columns));
     for (std::size_t d = 0; d < places.columns; ++d) {
       points(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(i)) = at.at(d);
     }
@@ -97,17 +167,17 @@ PlaceFinder::PlaceFinder(Space space, bool has_time, const Places& places, const
   tree_ = std::make_unique<gp::NeighbourTree>(std::move(points));
 }
 
-std::array<double, 4> PlaceFinder::scaled(const float* row) const {
+std::array<double, 4> PlaceFinder::scaled(const EnginePosition& at) const {
   std::array<double, 4> out = {};
-  for (std::size_t d = 0; d < places_.columns; ++d) out.at(d) = static_cast<double>(row[d]) * inverse_.at(d);
+  for (std::size_t d = 0; d < places_.columns; ++d) out.at(d) = at.at(d) * inverse_.at(d);
   return out;
 }
 
 // The tree stands still, so twice as many are taken as are wanted, and ordered in the moving frame.
-std::vector<PlaceFinder::Candidate> PlaceFinder::candidates(const float* target, const LocalFrame& frame, std::size_t k,
+std::vector<PlaceFinder::Candidate> PlaceFinder::candidates(const EnginePosition& target, const LocalFrame& frame,
+                                                            const Eigen::Matrix3d& to_q, std::size_t k,
                                                             const Exclusion& exclusion) const {
   const std::array<double, 4> at = scaled(target);
-  const ProcessParameters p = at_target(parameters_, space_, target);
   std::vector<Eigen::Index> found;
   std::vector<Candidate> kept;
   for (std::size_t asked = 2 * k;; asked *= 2) {
@@ -126,8 +196,7 @@ std::vector<PlaceFinder::Candidate> PlaceFinder::candidates(const float* target,
         if (sum < exclusion.gap * exclusion.gap) continue;
       }
       const std::array<double, 3> local = frame(groups_.rows().row(group));
-      const double t = local[2] / p.time_length;
-      kept.push_back({std::hypot(local[0] / p.length_x - p.drift_x * t, local[1] / p.length_y - p.drift_y * t, t), group});
+      kept.push_back({(to_q * Eigen::Map<const Eigen::Vector3d>(local.data())).norm(), group, local});
     }
     if (kept.size() >= 2 * k || found.size() >= groups_.size() || asked >= kMostCandidates) break;
     if (kept.size() >= k && exclusion.gap > 0.0) break;
@@ -140,38 +209,134 @@ std::vector<PlaceFinder::Candidate> PlaceFinder::candidates(const float* target,
   return kept;
 }
 
-void PlaceFinder::add(const Places& from, std::size_t place, const LocalFrame& frame, double fade, Neighbourhood& out) const {
-  const float* row = from.rows().row(place);
-  const std::array<double, 3> local = frame(row);
-  const std::array<double, 3>& trend = parameters_.trend;
-  double mean = trend[0];
-  if (space_ == Space::plane) mean += trend[1] * static_cast<double>(row[0]) + trend[2] * static_cast<double>(row[1]);
-  out.x.push_back(local[0]);
-  out.y.push_back(local[1]);
-  out.t.push_back(local[2]);
-  out.value.push_back(static_cast<double>(from.value[place]) - mean);
-  out.error_variance.push_back(static_cast<double>(from.error_variance[place]) + fade * parameters_.sill);
-  out.count.push_back(static_cast<double>(from.count[place]));
-  out.track.push_back(from.track[place]);
-  out.platform.push_back(from.platform[place]);
-}
+// One target's search, with what all its places share.
+class PlaceFinder::Search {
+ public:
+  Search(const PlaceFinder& finder, const EnginePosition& target, Motion motion, Neighbourhood& out)
+      : finder_(finder),
+        frame_(finder.space_, finder.has_time_, target, finder.places_.columns),
+        to_q_(moving_frame(at_target(finder.parameters_, finder.space_, target))),
+        moves_(motion == Motion::wanted),
+        out_(out) {
+    if (moves_) turning_ = frame_motion(finder.parameters_, finder.space_, target);
+  }
 
-void PlaceFinder::find(const float* target, std::size_t k, const Exclusion& exclusion, Edges edges, Neighbourhood& out) const {
+  const LocalFrame& frame() const { return frame_; }
+  const Eigen::Matrix3d& to_q() const { return to_q_; }
+
+  Moving distance(const Candidate& candidate) const {
+    Moving out{candidate.distance, {}};
+    if (!moves_ || candidate.distance == 0.0) return out;
+    const PlaceMotion motion = frame_.motion(finder_.groups_.rows().row(candidate.group));
+    const Eigen::Map<const Eigen::Vector3d> local(candidate.local.data());
+    const Eigen::Vector3d towards = to_q_ * local / candidate.distance;
+    for (std::size_t d = 0; d < 3; ++d) {
+      out.slope.at(d) = towards.dot(to_q_ * Eigen::Vector3d(motion.x.at(d), motion.y.at(d), motion.t.at(d)));
+    }
+    out.slope[1] += towards.dot(turning_ * local);
+    return out;
+  }
+
+  // error: beyond its own, in sills.
+  void add_whole(const Candidate& candidate, const Moving& error) { add(point(finder_.groups_, candidate.group), error); }
+
+  // The group's places, drawn towards its mean by a share; all of it: six places there weigh as much as the one.
+  void add_opened(const Candidate& candidate, const Moving& share, const Moving& error) {
+    const Point mean = point(finder_.groups_, candidate.group);
+    for (std::size_t i = finder_.first_[candidate.group]; i < finder_.first_[candidate.group + 1]; ++i) {
+      Point place = point(finder_.places_, i);
+      const double parts = mean.count / place.count;
+      if (share.value > 0.0) {
+        place.x = between(place.x, mean.x, share);
+        place.y = between(place.y, mean.y, share);
+        place.t = between(place.t, mean.t, share);
+        place.value = between(place.value, mean.value, share);
+        place.error_variance = between(place.error_variance, chain(parts * mean.error_variance.value, 0.0, {}), share);
+      }
+      add(place, chain(parts * error.value, parts, error));
+    }
+  }
+
+ private:
+  struct Point {
+    Moving x, y, t, value, error_variance;
+    double count = 0.0;
+    std::int32_t track = 0, platform = 0;
+  };
+
+  static Moving between(const Moving& from, const Moving& to, const Moving& share) {
+    Moving out = chain(from.value + share.value * (to.value - from.value), 1.0 - share.value, from, share.value, to);
+    for (std::size_t d = 0; d < 3; ++d) out.slope.at(d) += share.slope.at(d) * (to.value - from.value);
+    return out;
+  }
+
+  Point point(const Places& from, std::size_t place) const {
+    const float* row = from.rows().row(place);
+    const std::array<double, 3> local = frame_(row);
+    const std::array<double, 3>& trend = finder_.parameters_.trend;
+    double mean = trend[0];
+    if (finder_.space_ == Space::plane) mean += trend[1] * static_cast<double>(row[0]) + trend[2] * static_cast<double>(row[1]);
+    const PlaceMotion motion = moves_ ? frame_.motion(row) : PlaceMotion();
+    return {.x = {local[0], motion.x},
+            .y = {local[1], motion.y},
+            .t = {local[2], motion.t},
+            .value = {static_cast<double>(from.value[place]) - mean, {}},
+            .error_variance = {static_cast<double>(from.error_variance[place]), {}},
+            .count = static_cast<double>(from.count[place]),
+            .track = from.track[place],
+            .platform = from.platform[place]};
+  }
+
+  void add(const Point& place, const Moving& error) {
+    const double sill = finder_.parameters_.sill;
+    const Moving variance = chain(place.error_variance.value + sill * error.value, 1.0, place.error_variance, sill, error);
+    out_.x.push_back(place.x.value);
+    out_.y.push_back(place.y.value);
+    out_.t.push_back(place.t.value);
+    out_.value.push_back(place.value.value);
+    out_.error_variance.push_back(variance.value);
+    out_.count.push_back(place.count);
+    out_.track.push_back(place.track);
+    out_.platform.push_back(place.platform);
+    if (moves_) out_.motion.push_back({place.x.slope, place.y.slope, place.t.slope, place.value.slope, variance.slope});
+  }
+
+  const PlaceFinder& finder_;
+  LocalFrame frame_;
+  Eigen::Matrix3d to_q_, turning_ = Eigen::Matrix3d::Zero();
+  bool moves_;
+  Neighbourhood& out_;
+};
+
+void PlaceFinder::find(const EnginePosition& target, std::size_t k, const Exclusion& exclusion, Edges edges, Motion motion,
+                       Neighbourhood& out) const {
   out.clear();
-  const LocalFrame frame(space_, has_time_, target, places_.columns);
-  const std::vector<Candidate> near = candidates(target, frame, k, exclusion);
-  const bool sharp = edges == Edges::sharp;
-  const double edge = near.size() > k && !sharp ? near.back().distance : INFINITY;
-  const double whole_at = near.size() > kMostOpened ? std::min(kWhole, near[kMostOpened].distance) : kWhole;
+  Search search(*this, target, motion, out);
+  const std::vector<Candidate> near = candidates(target, search.frame(), search.to_q(), k, exclusion);
+  const bool sharp = edges == Edges::sharp, fades = !sharp && near.size() > k && near.back().distance > 0.0;
+  const Moving edge = fades ? search.distance(near.back()) : Moving{};
+  Moving whole_at = {kWhole, {}};
+  if (near.size() > kMostOpened && near[kMostOpened].distance < kWhole) whole_at = search.distance(near[kMostOpened]);
   for (std::size_t i = 0; i < std::min(k, near.size()); ++i) {
-    const auto [distance, group] = near[i];
-    const std::size_t first = first_[group], last = first_[group + 1];
-    const double leaving = std::isfinite(edge) ? fading((distance / edge - kEdge) / (1.0 - kEdge)) : 0.0;
-    double whole = last - first == 1 ? 1.0 : 2.0 * distance / whole_at - 1.0;
-    if (sharp) whole = last - first > 1 && distance < 0.75 * kWhole && out.size() + (last - first) <= k ? 0.0 : 1.0;
-    if (whole > 0.0) add(groups_, group, frame, leaving + fading(1.0 - whole), out);
-    if (whole >= 1.0) continue;
-    for (std::size_t place = first; place < last; ++place) add(places_, place, frame, leaving + fading(whole), out);
+    const Candidate& candidate = near[i];
+    const std::size_t places = first_[candidate.group + 1] - first_[candidate.group];
+    const Moving distance = search.distance(candidate);
+    Moving leaving, whole = {1.0, {}};
+    if (fades) {
+      const Moving share = ratio(distance, edge);
+      leaving = fading(chain((share.value - kEdge) / (1.0 - kEdge), 1.0 / (1.0 - kEdge), share));
+    }
+    if (sharp) {
+      whole.value = places > 1 && distance.value < 0.75 * kWhole && out.size() + places <= k ? 0.0 : 1.0;
+    } else if (places > 1 && distance.value < whole_at.value) {
+      const Moving share = ratio(distance, whole_at);
+      whole = ramp(chain(2.0 * share.value - 1.0, 2.0, share));
+    }
+    if (whole.value >= 1.0) {
+      search.add_whole(candidate, leaving);
+    } else {
+      search.add_opened(candidate, whole, leaving);
+    }
   }
 }
 

@@ -11,23 +11,35 @@
 
 namespace drift {
 
+// A target in the engine's coordinates, in double precision: space, then time.
+using EnginePosition = std::array<double, 4>;
+EnginePosition position_of(const float* row, std::size_t columns);
+
 // A plane about one target: tangent to the sphere (azimuthal equidistant, east and north), or the plane itself.
 class LocalFrame {
  public:
-  LocalFrame(Space space, bool has_time, const float* target, std::size_t columns);
+  LocalFrame(Space space, bool has_time, const EnginePosition& target, std::size_t columns);
+  LocalFrame(Space space, bool has_time, const float* target, std::size_t columns)
+      : LocalFrame(space, has_time, position_of(target, columns), columns) {}
   std::array<double, 3> operator()(const float* row) const;  // x, y, t with the target at the origin; t = 0 without time
   std::vector<float> moved(std::size_t direction, double step) const;  // the target's row, moved along x, y or t
+
+  // Of (*this)(row), per unit that the target moves along x, y and t; on the sphere the frame turns with it.
+  PlaceMotion motion(const float* row) const;
 
  private:
   bool sphere_, has_time_;
   std::size_t columns_;
-  std::array<double, 4> target_ = {};
+  EnginePosition target_ = {};
   std::array<double, 3> east_ = {}, north_ = {};
+  double tan_lat_ = 0.0;
 };
 
 // The parameters as they hold at a target. East and north turn about a pole, so that a field stretched or moving along them would
 // have no single value there: both fade out within some three degrees of it.
-ProcessParameters at_target(const ProcessParameters& parameters, Space space, const float* target);
+ProcessParameters at_target(const ProcessParameters& parameters, Space space, const EnginePosition& target);
+// d moving_frame() per unit that the target moves north.
+Eigen::Matrix3d frame_motion(const ProcessParameters& parameters, Space space, const EnginePosition& target);
 
 // Places that may not take part in a prediction.
 struct Exclusion {
@@ -39,26 +51,34 @@ struct Exclusion {
 
 // How neighbours come and go as the target moves: a map needs them without a step, the search for parameters uses all of each.
 enum class Edges { fading, sharp };
+enum class Motion { none, wanted };
 
 // The places that a target is predicted from: groups by distance in the moving frame, those close by opened into their places.
-// The choice changes with the target without a step in what is predicted.
+// The choice changes with the target without a step in what is predicted, and without losing what is known: a group's places are
+// drawn together until they are one. (To let the group fade in while they fade out, each as if it had errors of its own, would
+// leave a ring around every track where it counts for little.)
 class PlaceFinder {
  public:
   PlaceFinder(Space space, bool has_time, const Places& places, const ProcessParameters& parameters);
 
-  // The k nearest groups, a dozen of them opened at most; fewer where there are no more. Safe from several
-  // threads.
-  void find(const float* target, std::size_t k, const Exclusion& exclusion, Edges edges, Neighbourhood& out) const;
+  // The k nearest groups, a dozen of them opened at most; fewer where there are no more. Motions are those of fading edges. Safe
+  // from several threads.
+  void find(const EnginePosition& target, std::size_t k, const Exclusion& exclusion, Edges edges, Motion motion,
+            Neighbourhood& out) const;
+  void find(const float* target, std::size_t k, const Exclusion& exclusion, Edges edges, Neighbourhood& out) const {
+    find(position_of(target, places_.columns), k, exclusion, edges, Motion::none, out);
+  }
 
  private:
   struct Candidate {
     double distance;
     std::size_t group;
+    std::array<double, 3> local;
   };
-  std::array<double, 4> scaled(const float* row) const;
-  std::vector<Candidate> candidates(const float* target, const LocalFrame& frame, std::size_t k,
-                                    const Exclusion& exclusion) const;
-  void add(const Places& from, std::size_t place, const LocalFrame& frame, double fade, Neighbourhood& out) const;
+  class Search;
+  std::array<double, 4> scaled(const EnginePosition& at) const;
+  std::vector<Candidate> candidates(const EnginePosition& target, const LocalFrame& frame, const Eigen::Matrix3d& to_q,
+                                    std::size_t k, const Exclusion& exclusion) const;
 
   Space space_;
   bool has_time_;

@@ -29,28 +29,21 @@ struct Process::Parts {
         neighbours(k),
         finder(space, has_time, places, parameters) {}
 
-  double mean_at(const float* row, int fold, Neighbourhood& near, Kriging& kriging) const {
-    finder.find(row, neighbours, {.fold = fold}, Edges::fading, near);
-    const ProcessParameters here = at_target(parameters, space, row);
+  // Mean, variance and, on request, slope of the field at one point, from one solution.
+  struct Point {
+    double mean, variance;
+    std::array<double, 3> slope;
+  };
+  Point at(const float* row, int fold, bool with_slope, Neighbourhood& near, Kriging& kriging) const {
+    const EnginePosition target = position_of(row, places.columns);
+    finder.find(target, neighbours, {.fold = fold}, Edges::fading, with_slope ? Motion::wanted : Motion::none, near);
+    const ProcessParameters here = at_target(parameters, space, target);
     kriging.solve(here, near, Kriging::kField);
-    return trend_at(row) + kriging.mean();
-  }
-
-  // By central differences over a hundredth of the lengths each way, so that it is the slope of the very mean that maps show,
-  // with neighbours that come and go.
-  std::array<double, 3> slope_at(const float* row, int fold, Neighbourhood& near, Kriging& kriging) const {
-    constexpr double kStep = 0.01;
-    const LocalFrame frame(space, has_time, row, places.columns);
-    const std::array<double, 3> steps = {kStep * parameters.length_x, kStep * parameters.length_y,
-                                         kStep * parameters.time_length};
-    std::array<double, 3> slope = {};
-    for (std::size_t d = 0; d < 3; ++d) {
-      if (d == 2 && !has_time) continue;
-      const std::vector<float> up = frame.moved(d, steps.at(d)), down = frame.moved(d, -steps.at(d));
-      const double apart = frame(up.data()).at(d) - frame(down.data()).at(d);  // as single precision has it
-      slope.at(d) = (mean_at(up.data(), fold, near, kriging) - mean_at(down.data(), fold, near, kriging)) / apart;
-    }
-    return slope;
+    Point point = {trend_at(row) + kriging.rounded_mean(), kriging.variance(), {}};
+    if (!with_slope) return point;
+    point.slope = kriging.slope(frame_motion(parameters, space, target));
+    if (space == Space::plane) point.slope[0] += parameters.trend[1], point.slope[1] += parameters.trend[2];
+    return point;
   }
 
   double trend_at(const float* row) const {
@@ -95,12 +88,10 @@ void Process::predict(MatrixView<const float> points, const ProcessForecast& out
       for (std::size_t i = block * kBlock; i < std::min(points.rows, (block + 1) * kBlock); ++i) {
         const float* row = points.row(i);
         const int fold = left_out.empty() ? kNoFold : left_out[i];
-        const double mean = parts.mean_at(row, fold, near, kriging);
-        if (!out.mean.empty()) out.mean[i] = mean;
-        if (!out.variance.empty()) out.variance[i] = kriging.variance();
-        if (out.gradient.empty()) continue;
-        const std::array<double, 3> slope = parts.slope_at(row, fold, near, kriging);
-        for (std::size_t d = 0; d < 3; ++d) out.gradient(i, d) = slope.at(d);
+        const Parts::Point point = parts.at(row, fold, !out.gradient.empty(), near, kriging);
+        if (!out.mean.empty()) out.mean[i] = point.mean;
+        if (!out.variance.empty()) out.variance[i] = point.variance;
+        for (std::size_t d = 0; d < 3 && !out.gradient.empty(); ++d) out.gradient(i, d) = point.slope.at(d);
       }
     }
   });

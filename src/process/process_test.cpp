@@ -108,7 +108,7 @@ double matern(double nu, double r) {
 }
 
 // Ordinary kriging of all observations by the bordered system [K 1; 1' 0]. `local` [n, 3]: x, y and t from the target;
-// `less_trend` [n]: values.
+// `less_trend` [n]: values. The mean's covariances with the target are rounded at the places, as kriging.h has it.
 struct Exact {
   double mean, variance;
 };
@@ -123,7 +123,7 @@ Exact exact_kriging(const ProcessParameters& p, const Eigen::MatrixXd& local, co
     q(i, 2) = t / p.time_length;
   }
   Eigen::MatrixXd system = Eigen::MatrixXd::Zero(n + 1, n + 1);
-  Eigen::VectorXd right = Eigen::VectorXd::Ones(n + 1);
+  Eigen::VectorXd right = Eigen::VectorXd::Ones(n + 1), rounded = right;
   for (Eigen::Index i = 0; i < n; ++i) {
     const auto a = static_cast<std::size_t>(i);
     for (Eigen::Index j = 0; j < n; ++j) {
@@ -138,9 +138,10 @@ Exact exact_kriging(const ProcessParameters& p, const Eigen::MatrixXd& local, co
     }
     system(i, n) = system(n, i) = 1.0;
     right[i] = p.sill * matern(p.nu, q.row(i).norm());
+    rounded[i] = p.sill * matern(p.nu, std::hypot(q.row(i).norm(), p.nu == 0.5 ? Kriging::kRounded : 0.0));
   }
-  const Eigen::VectorXd solution = system.fullPivLu().solve(right);
-  return {solution.head(n).dot(less_trend), p.sill - solution.dot(right)};
+  const Eigen::FullPivLU<Eigen::MatrixXd> factored = system.fullPivLu();
+  return {factored.solve(rounded).head(n).dot(less_trend), p.sill - factored.solve(right).dot(right)};
 }
 
 struct Forecast {
@@ -256,7 +257,7 @@ TEST(Process, WithAllObservationsIsExactOrdinaryKrigingInTheTangentPlaneOfTheSph
     const ProcessParameters p = some_parameters(nu, 0.08);
     const Forecast found = predicted(process_of(Space::sphere, p, all.data(), all.size()), points);
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      const ProcessParameters here = at_target(p, Space::sphere, points.data() + 4 * i);
+      const ProcessParameters here = at_target(p, Space::sphere, position_of(points.data() + 4 * i, 4));
       EXPECT_NEAR(here.length_x, p.length_x, 0.02 * p.length_x);  // the pole is far away
       const Exact wanted = exact_on_the_sphere(here, all, targets[i], times[i]);
       EXPECT_NEAR(found.mean[i], wanted.mean, kOnTheSphere) << nu << " target " << i;
