@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "drift/error.h"
-#include "gp/factor.h"
 #include "gp/kernel_loops.h"
 #include "math/lapack.h"
 
@@ -97,14 +96,13 @@ gp::PlanarColumn Kriging::column(Index j, const double* point, int dimensions) c
 void Kriging::fill_field() {
   const double sill = parameters_->sill;
   const bool moves = !near_->motion.empty();
-  factor_.resize(n_, n_);
   if (moves) pull_.resize(n_ + 1, n_ + 1);
   for (Index j = 0; j < n_; ++j) {
     const std::array<double, 3> point = {points_(j + 1, 0), points_(j + 1, 1), points_(j + 1, 2)};
-    double* const to = factor_.col(j).data() + j;
+    double* const to = factor_.column(static_cast<std::size_t>(j)) + j;
     if (moves) {
       gp::planar_values_and_pulls(column(j + 1, point.data(), 3), to, pull_.col(j + 1).data() + j + 1);
-      factor_.col(j).tail(n_ - j) *= sill;
+      VectorXd::Map(to, n_ - j) *= sill;
     } else {
       gp::planar_values(column(j + 1, point.data(), 3), sill, to);
     }
@@ -132,14 +130,14 @@ void Kriging::add_shared_errors() {
   if (p.platform_variance > 0.0) {
     const std::int32_t* const platform = near_->platform.data();
     for (Index j = 0; j < n_; ++j) {
-      double* const column = factor_.col(j).data();
-      for (Index i = j; i < n_; ++i) column[i] += platform[i] == platform[j] ? p.platform_variance : 0.0;
+      double* const to = factor_.column(static_cast<std::size_t>(j));
+      for (Index i = j; i < n_; ++i) to[i] += platform[i] == platform[j] ? p.platform_variance : 0.0;
     }
   }
-  for_pairs_of_a_track([&](Index i, Index j, double covariance, double) { factor_(i, j) += covariance; });
+  for_pairs_of_a_track([&](Index i, Index j, double covariance, double) { covariance_of(i, j) += covariance; });
   if (p.track_variance <= 0.0) return;
   for (Index i = 0; i < n_; ++i) {
-    if (near_->track[static_cast<std::size_t>(i)] >= 0) factor_(i, i) += p.track_variance;
+    if (near_->track[static_cast<std::size_t>(i)] >= 0) covariance_of(i, i) += p.track_variance;
   }
 }
 
@@ -171,21 +169,26 @@ void Kriging::solve(const ProcessParameters& parameters, const Neighbourhood& ne
   if (n_ == 0) throw Error("a process has no observations to predict from");
   const ProcessParameters& p = parameters;
   const bool moves = !near.motion.empty();
-  solved_.resize(n_, moves ? 4 : 3);
+  const Index sides = moves ? 4 : 3;
+  factor_.resize(near.size(), static_cast<std::size_t>(sides));
   place_points();
   fill_field();
   add_shared_errors();
   for (Index i = 0; i < n_; ++i) {
     const auto row = static_cast<std::size_t>(i);
-    factor_(i, i) += p.nugget / near.count[row] + near.error_variance[row] + 1e-9 * p.sill;
+    covariance_of(i, i) += p.nugget / near.count[row] + near.error_variance[row] + 1e-9 * p.sill;
     if (near.platform[row] == target_platform) target_[i] += p.platform_variance;
-    solved_(i, 1) = near.value[row];
+    factor_.side(0, row) = target_[i];
+    factor_.side(1, row) = near.value[row];
+    factor_.side(2, row) = 1.0;
+    if (moves) factor_.side(3, row) = rounded_[i];
   }
-  solved_.col(0) = target_;
-  solved_.col(2).setOnes();
-  if (moves) solved_.col(3) = rounded_;
-  if (factor_in_place(factor_) != 0) throw Error("the covariance of a process cannot be factored; give a larger nugget");
-  solve_lower(factor_, false, solved_);
+  if (factor_.factor() != 0) throw Error("the covariance of a process cannot be factored; give a larger nugget");
+  solved_.resize(n_, sides);
+  for (Index i = 0; i < n_; ++i) {
+    for (Index side = 0; side < sides; ++side)
+      solved_(i, side) = factor_.side(static_cast<std::size_t>(side), static_cast<std::size_t>(i));
+  }
   // Now L^-1 of k, y, 1 and k~: the products below are those of K^-1.
   const double ones = solved_.col(2).squaredNorm();
   gls_ = solved_.col(2).dot(solved_.col(1)) / ones;
@@ -194,7 +197,7 @@ void Kriging::solve(const ProcessParameters& parameters, const Neighbourhood& ne
   back_.col(0) = solved_.col(0) - lagrange * solved_.col(2);
   back_.col(1) = solved_.col(1) - gls_ * solved_.col(2);
   if (moves) back_.col(2) = solved_.col(3) - (solved_.col(2).dot(solved_.col(3)) - 1.0) / ones * solved_.col(2);
-  solve_lower(factor_, true, back_);
+  factor_.solve_transposed(back_.data(), static_cast<std::size_t>(back_.cols()));
   const double own = p.sill + (target_platform == kField ? 0.0 : p.platform_variance);
   mean_ = gls_ + dual().dot(target_);
   variance_ = std::max(1e-12 * p.sill, own - weight().dot(target_) - lagrange);

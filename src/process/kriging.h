@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "gp/kernel_loops.h"
+#include "gp/small_factor.h"
 #include "process/parameters.h"
 
 namespace drift {
@@ -27,6 +28,7 @@ struct Neighbourhood {
   std::vector<std::int32_t> track;     // -1: none
   std::vector<std::int32_t> platform;
   std::vector<PlaceMotion> motion;  // empty unless asked for
+  double reach = 0.0;               // how far they were searched for: a guess for the next target; 0: none yet
 
   std::size_t size() const { return x.size(); }
   void clear();
@@ -94,6 +96,8 @@ class Kriging {
   Eigen::MatrixXd::ConstColXpr weight() const { return back_.col(0); }  // w
   Eigen::MatrixXd::ConstColXpr dual() const { return back_.col(1); }    // c
 
+  double& covariance_of(Eigen::Index i, Eigen::Index j) { return factor_.column(static_cast<std::size_t>(j))[i]; }  // i >= j
+
   const ProcessParameters* parameters_ = nullptr;
   const Neighbourhood* near_ = nullptr;
   std::int32_t target_platform_ = kField;
@@ -101,12 +105,12 @@ class Kriging {
   Eigen::MatrixXd points_;                                       // [n + 1, 4] q of the target, then of the places; 0
   Eigen::MatrixXd correlation_;                                  // [n + 1, n + 1] rho, lower triangle
   Eigen::MatrixXd pull_;                                         // [n + 1, n + 1] -rho'(r) / r, both triangles
-  Eigen::MatrixXd factor_;                                       // [n, n] of K
   Eigen::MatrixXd solved_;                                       // [n, 3 or 4] L^-1 times k, y, 1 and k~
   Eigen::MatrixXd back_;                                         // [n, 2 or 3] w, c and w~
   Eigen::MatrixXd to_q_;                                         // [n, 3]
   Eigen::VectorXd target_;                                       // [n] k
   Eigen::VectorXd rounded_, rounded_pull_;                       // [n] k~ and sill times its pulls
+  gp::SmallFactor factor_;                                       // of K; beside it k, y, 1 and k~
   std::vector<std::pair<std::int32_t, std::int32_t>> by_track_;  // track and place
   double gls_ = 0.0, mean_ = 0.0, variance_ = 0.0;
 };

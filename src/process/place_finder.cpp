@@ -1,7 +1,9 @@
 #include "process/place_finder.h"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace drift {
 namespace {
@@ -45,8 +47,6 @@ Moving ramp(const Moving& share) {
   return chain(s * s * (3.0 - 2.0 * s), 6.0 * s * (1.0 - s), share);
 }
 
-constexpr std::size_t kMostCandidates = std::size_t{1} << 15;
-
 double dot(const std::array<double, 3>& a, const float* b) {
   return a[0] * static_cast<double>(b[0]) + a[1] * static_cast<double>(b[1]) + a[2] * static_cast<double>(b[2]);
 }
@@ -77,7 +77,7 @@ std::array<double, 3> LocalFrame::operator()(const float* row) const {
     return {static_cast<double>(row[0]) - target_[0], y, t};
   }
   const double x = dot(east_, row), y = dot(north_, row), z = dot({target_[0], target_[1], target_[2]}, row);
-  const double sine = std::hypot(x, y);
+  const double sine = std::sqrt(x * x + y * y);
   const double stretch = sine > 1e-12 ? std::atan2(sine, z) / sine : 1.0;
   return {x * stretch, y * stretch, t};
 }
@@ -151,62 +151,89 @@ PlaceFinder::PlaceFinder(Space space, bool has_time, const Places& places, const
     if (i == 0 || places.group[i] != places.group[i - 1]) first_.push_back(i);
   }
   first_.push_back(places.size());
-  const double both = std::sqrt(parameters.length_x * parameters.length_y);
-  for (std::size_t d = 0; d < places.columns; ++d) {
-    const bool time = has_time && d + 1 == places.columns;
-    const double plane = d == 0 ? parameters.length_x : parameters.length_y;
-    inverse_.at(d) = 1.0 / (time ? parameters.time_length : space == Space::sphere ? both : plane);
-  }
-  Eigen::MatrixXd points(static_cast<Eigen::Index>(places.columns), static_cast<Eigen::Index>(groups_.size()));
+  const Eigen::Index dimensions = space == Space::sphere ? 4 : 3;
+  Eigen::MatrixXd points(dimensions, static_cast<Eigen::Index>(groups_.size()));
   for (std::size_t i = 0; i < groups_.size(); ++i) {
-    const std::array<double, 4> at = scaled(position_of(groups_.rows().row(i), places.columns));
-    for (std::size_t d = 0; d < places.columns; ++d) {
-      points(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(i)) = at.at(d);
-    }
+    const EnginePosition at = in_tree(position_of(groups_.rows().row(i), places.columns));
+    for (Eigen::Index d = 0; d < dimensions; ++d) points(d, static_cast<Eigen::Index>(i)) = at.at(static_cast<std::size_t>(d));
   }
   tree_ = std::make_unique<gp::NeighbourTree>(std::move(points));
 }
 
-std::array<double, 4> PlaceFinder::scaled(const EnginePosition& at) const {
-  std::array<double, 4> out = {};
-  for (std::size_t d = 0; d < places_.columns; ++d) out.at(d) = at.at(d) * inverse_.at(d);
-  return out;
+// On the plane q itself. On the sphere, where east and north turn, chords and times in lengthscales at rest.
+EnginePosition PlaceFinder::in_tree(const EnginePosition& at) const {
+  const double t = has_time_ ? at.at(places_.columns - 1) : 0.0;
+  if (space_ == Space::sphere) {
+    const double both = std::sqrt(parameters_.length_x * parameters_.length_y);
+    return {at[0] / both, at[1] / both, at[2] / both, t / parameters_.time_length};
+  }
+  const bool has_y = places_.columns - (has_time_ ? 1 : 0) > 1;
+  const Eigen::Vector3d q = moving_frame(parameters_) * Eigen::Vector3d(at[0], has_y ? at[1] : 0.0, t);
+  return {q[0], q[1], q[2], 0.0};
 }
 
-// The tree stands still, so twice as many are taken as are wanted, and ordered in the moving frame.
+// The least that a distance in the moving frame may be of that in the tree: an arc is no shorter than its chord.
+double PlaceFinder::least_of_tree(const Eigen::Matrix3d& to_q) const {
+  if (space_ == Space::plane) return 1.0 - 1e-9;
+  const double both = std::sqrt(parameters_.length_x * parameters_.length_y);
+  const Eigen::Matrix3d from_still = to_q * Eigen::Vector3d(both, both, parameters_.time_length).asDiagonal();
+  const Eigen::Matrix3d square = from_still.transpose() * from_still;
+  return std::sqrt(Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(square, Eigen::EigenvaluesOnly).eigenvalues()[0]) *
+         (1.0 - 1e-9);
+}
+
+// The k nearest in the moving frame and one more, which says where the edge is; all of them, since the tree is searched as far as
+// any may lie. `reach`, a guess of how far that is and then what it was, changes nothing but the time.
 std::vector<PlaceFinder::Candidate> PlaceFinder::candidates(const EnginePosition& target, const LocalFrame& frame,
                                                             const Eigen::Matrix3d& to_q, std::size_t k,
-                                                            const Exclusion& exclusion) const {
-  const std::array<double, 4> at = scaled(target);
+                                                            const Exclusion& exclusion, double& reach) const {
+  const EnginePosition at = in_tree(target);
+  const double least = least_of_tree(to_q);
+  const auto nearer = [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.distance, a.group) < std::tie(b.distance, b.group);
+  };
   std::vector<Eigen::Index> found;
   std::vector<Candidate> kept;
-  for (std::size_t asked = 2 * k;; asked *= 2) {
-    tree_->find(at.data(), asked, found);
+  if (groups_.size() <= k + 1) reach = INFINITY;
+  if (reach <= 0.0) {
+    tree_->find(at.data(), k + 1, found);
+    reach = 1.1 * tree_distance(at, found.back()) + 1e-12;
+  }
+  for (;;) {
+    tree_->within(at.data(), reach, found);
     kept.clear();
     for (const Eigen::Index index : found) {
       const auto group = static_cast<std::size_t>(index);
       if (exclusion.fold != kNoFold && groups_.fold[group] == exclusion.fold) continue;
       if (groups_.track[group] == exclusion.track) continue;
-      if (exclusion.gap > 0.0) {
-        double sum = 0.0;
-        for (std::size_t d = 0; d < places_.columns; ++d) {
-          const double apart = at.at(d) - tree_->points()(static_cast<Eigen::Index>(d), index);
-          sum += apart * apart;
-        }
-        if (sum < exclusion.gap * exclusion.gap) continue;
-      }
+      if (exclusion.gap > 0.0 && tree_distance(at, index) < exclusion.gap) continue;
       const std::array<double, 3> local = frame(groups_.rows().row(group));
       kept.push_back({(to_q * Eigen::Map<const Eigen::Vector3d>(local.data())).norm(), group, local});
     }
-    if (kept.size() >= 2 * k || found.size() >= groups_.size() || asked >= kMostCandidates) break;
-    if (kept.size() >= k && exclusion.gap > 0.0) break;
+    if (found.size() >= groups_.size()) break;
+    if (kept.size() <= k) {
+      reach *= 1.5;
+      continue;
+    }
+    std::nth_element(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(k), kept.end(), nearer);
+    const double needed = kept[k].distance / least;
+    const bool complete = needed < reach;
+    reach = 1.05 * needed;
+    if (complete) break;
   }
-  const std::size_t taken = std::min(k + 1, kept.size());  // one more, which says where the edge is
-  std::partial_sort(
-      kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(taken), kept.end(),
-      [](const Candidate& a, const Candidate& b) { return std::tie(a.distance, a.group) < std::tie(b.distance, b.group); });
+  const std::size_t taken = std::min(k + 1, kept.size());
+  std::partial_sort(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(taken), kept.end(), nearer);
   kept.resize(taken);
   return kept;
+}
+
+double PlaceFinder::tree_distance(const EnginePosition& at, Eigen::Index group) const {
+  double sum = 0.0;
+  for (Eigen::Index d = 0; d < tree_->points().rows(); ++d) {
+    const double apart = at.at(static_cast<std::size_t>(d)) - tree_->points()(d, group);
+    sum += apart * apart;
+  }
+  return std::sqrt(sum);
 }
 
 // One target's search, with what all its places share.
@@ -312,7 +339,7 @@ void PlaceFinder::find(const EnginePosition& target, std::size_t k, const Exclus
                        Neighbourhood& out) const {
   out.clear();
   Search search(*this, target, motion, out);
-  const std::vector<Candidate> near = candidates(target, search.frame(), search.to_q(), k, exclusion);
+  const std::vector<Candidate> near = candidates(target, search.frame(), search.to_q(), k, exclusion, out.reach);
   const bool sharp = edges == Edges::sharp, fades = !sharp && near.size() > k && near.back().distance > 0.0;
   const Moving edge = fades ? search.distance(near.back()) : Moving{};
   Moving whole_at = {kWhole, {}};

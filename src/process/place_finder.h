@@ -76,17 +76,18 @@ class PlaceFinder {
     std::array<double, 3> local;
   };
   class Search;
-  std::array<double, 4> scaled(const EnginePosition& at) const;
+  EnginePosition in_tree(const EnginePosition& at) const;
+  double least_of_tree(const Eigen::Matrix3d& to_q) const;
+  double tree_distance(const EnginePosition& at, Eigen::Index group) const;
   std::vector<Candidate> candidates(const EnginePosition& target, const LocalFrame& frame, const Eigen::Matrix3d& to_q,
-                                    std::size_t k, const Exclusion& exclusion) const;
+                                    std::size_t k, const Exclusion& exclusion, double& reach) const;
 
   Space space_;
   bool has_time_;
   ProcessParameters parameters_;
   const Places& places_;
   Places groups_;
-  std::vector<std::size_t> first_;      // [groups + 1] of each group's places
-  std::array<double, 4> inverse_ = {};  // of each coordinate's length
+  std::vector<std::size_t> first_;  // [groups + 1] of each group's places
   std::unique_ptr<gp::NeighbourTree> tree_;
 };
 
