@@ -56,7 +56,9 @@ Folds make_folds(const Observations& observations, const FoldOptions& options,
         fmt::format("folds by {0}: {1} observations are of {2} {0}, and folds need at least two; group them otherwise",
                     group_noun(options.method), rows.size(), groups.sizes.empty() ? "no" : "one"));
   }
-  Folds folds = {.count = static_cast<int>(std::min(groups.sizes.size(), static_cast<std::size_t>(options.count))), .of = {}};
+  Folds folds = {.count = static_cast<int>(std::min(groups.sizes.size(), static_cast<std::size_t>(options.count))),
+                 .of = {},
+                 .groups = groups.sizes.size()};
   std::vector<std::size_t> filled(static_cast<std::size_t>(folds.count), 0);
   std::vector<std::uint8_t> fold_of_group(groups.sizes.size());
   for (const std::size_t group : largest_first(groups.sizes, options.seed)) {

@@ -14,7 +14,7 @@ namespace drift {
 namespace {
 
 constexpr const char* kProcessKey = "process";
-constexpr const char* kFormatWithProcess = "5";
+constexpr const char* kFormatWithProcess = "7";
 constexpr std::size_t kMostNeighbours = 1000;
 
 // What the metadata hold.
@@ -32,10 +32,13 @@ void visit_fields(Self& self, auto&& field) {
   field("nu", self.nu);
   field("length_x", self.length_x);
   field("length_y", self.length_y);
+  field("shear", self.shear);
   field("time_length", self.time_length);
   field("drift_x", self.drift_x);
   field("drift_y", self.drift_y);
   field("sill", self.sill);
+  field("fine_share", self.fine_share);
+  field("fine_length", self.fine_length);
   field("nugget", self.nugget);
   field("track_variance", self.track_variance);
   field("track_time", self.track_time);
@@ -59,6 +62,7 @@ void check(const SafetensorsFile& file, const Header& header) {
   const auto positive = [](double number) { return number > 0.0 && std::isfinite(number); };
   const auto not_negative = [](double number) { return number >= 0.0 && std::isfinite(number); };
   const bool good = (p.nu == 0.5 || p.nu == 1.5 || p.nu == 2.5) && positive(p.length_x) && positive(p.length_y) &&
+                    std::isfinite(p.shear) && not_negative(p.fine_share) && p.fine_share <= 1.0 && positive(p.fine_length) &&
                     positive(p.time_length) && std::isfinite(p.drift_x) && std::isfinite(p.drift_y) && positive(p.sill) &&
                     positive(p.nugget) && not_negative(p.track_variance) && positive(p.track_time) &&
                     not_negative(p.platform_variance) && header.places > 0 && header.neighbours > 0 &&

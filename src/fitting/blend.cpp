@@ -49,7 +49,8 @@ std::shared_ptr<const Process> fit_process_part(const InterpolatorData& data, st
                             .error_variance = error_variance,
                             .track = data.track,
                             .platform = data.platform,
-                            .fold = data.fold};
+                            .fold = data.fold,
+                            .groups = data.fold_groups};
   ProcessSettings settings;
   settings.seed = seed;
   settings.threads = threads;
@@ -69,6 +70,9 @@ std::vector<std::string> describe(const Process& process, const Domain& domain) 
                         domain.unit);
   }
   const auto sd = [&](double variance) { return sd_from_engine(domain, std::sqrt(variance)); };
+  if (p.fine_share > 0.0)
+    text += fmt::format("; {:.0f} % of its variance over {:.2g} of them", 100.0 * p.fine_share, p.fine_length);
+  if (p.shear != 0.0) text += fmt::format("; shear {:.2g}", p.shear);
   text += fmt::format("; sd of the field {:.3g}, of an observation's own error {:.3g}", sd(p.sill), sd(p.nugget));
   if (p.track_variance > 0.0) text += fmt::format(", of a track's {:.3g}", sd(p.track_variance));
   if (p.platform_variance > 0.0) text += fmt::format(", of a platform's {:.3g}", sd(p.platform_variance));

@@ -18,7 +18,7 @@ namespace drift {
 namespace {
 
 constexpr const char* kFormat = "drift-model";
-constexpr std::uint64_t kFormatVersion = 6;  // the newest that is read
+constexpr std::uint64_t kFormatVersion = 7;  // the newest that is read
 
 // What a model is written as: the oldest version that has what it needs.
 std::uint64_t format_version_of(const NetworkSpec& spec, bool variational) {

@@ -31,6 +31,7 @@ constexpr double kDegrees = 6.0;     // of freedom
 constexpr double kSide = 0.2;        // of a group's cell, in lengthscales
 constexpr std::size_t kFewest = 20;  // observations
 constexpr int kRounds = 3;
+constexpr double kFineShare0 = 0.2, kFineLength0 = 0.15;  // where the search for a second structure begins, and its prior lies
 
 struct Target {
   std::size_t row = 0;
@@ -93,10 +94,13 @@ class Fitter {
       from.nu = smoothnesses[i];
       const ProcessParameters found = searched(from);
       const double score = objective(found, nullptr);
+      if (i == 0) rough_ = found;
       if (i == 0 || score < best.score) best = {found, score, 0};
-      report(0.4 + 0.6 * static_cast<double>(i + 1) / static_cast<double>(smoothnesses.size()));
+      report(0.4 + 0.4 * static_cast<double>(i + 1) / static_cast<double>(smoothnesses.size()));
       if (stopped() || (i > 0 && best.parameters.nu != smoothnesses[i])) break;  // smoother still would be worse still
     }
+    if (!stopped()) try_second_structure(best);
+    report(1.0);
     best.evaluations = evaluations_;
     return best;
   }
@@ -105,6 +109,16 @@ class Fitter {
   bool stopped() const { return settings_.stop.stop_requested(); }
   void report(double share) const {
     if (settings_.progress) settings_.progress(share);
+  }
+
+  // Beside the roughest field, of longer lengths: the nested model must be worth its two parameters (Akaike's criterion).
+  void try_second_structure(ProcessFit& best) {
+    ProcessParameters from = rough_;
+    from.length_x *= 1.5, from.length_y *= 1.5;
+    from.fine_share = kFineShare0, from.fine_length = kFineLength0;
+    const ProcessParameters found = searched(from);
+    const double score = objective(found, nullptr);
+    if (score + 2.0 / groups_ < best.score) best = {found, score, 0};
   }
 
   // Extents, variance, tracks' durations.
@@ -131,7 +145,7 @@ class Fitter {
       time_extent_ = std::sqrt(std::max(square.at(columns - 1) / count - mean * mean, 1e-12));
     }
     variance_ = std::max(squares / count - values * values / (count * count), 1e-12);
-    groups_ = count / 20.0;
+    groups_ = data_.groups > 0 ? static_cast<double>(data_.groups) : count / 20.0;
     if (!has_tracks_) return;
     std::vector<std::int32_t> tracks(data_.track.begin(), data_.track.end());
     std::sort(tracks.begin(), tracks.end());
@@ -162,6 +176,9 @@ class Fitter {
     lowest_[kLengthX] = lowest_[kLengthY] = std::log(0.01 * widest_);
     highest_[kLengthX] = highest_[kLengthY] = std::log(3.0 * extent_);
     lowest_[kTimeLength] = std::log(0.01 * time_extent_), highest_[kTimeLength] = std::log(30.0 * time_extent_);
+    lowest_[kShear] = -3.0, highest_[kShear] = 3.0;
+    lowest_[kFineShare] = -5.0, highest_[kFineShare] = 5.0;
+    lowest_[kFineLength] = std::log(0.01), highest_[kFineLength] = std::log(0.7);
     lowest_[kDriftX] = lowest_[kDriftY] = -3.0, highest_[kDriftX] = highest_[kDriftY] = 3.0;
     lowest_[kTrackTime] = std::log(std::max(1e-2 * track_time_, 1e-12));
     highest_[kTrackTime] = std::log(std::max(1e2 * track_time_, 1e-12));
@@ -250,11 +267,12 @@ class Fitter {
       value += share * term.value;
       for (int i = 0; gradient && i < kProcessNumbers; ++i) gradient->at(i) += share * term.gradient.at(i);
     }
-    return value + prior(packed(p), gradient);
+    return value + prior(p, gradient);
   }
 
   // -log prior / groups: normal for the logarithms, and for the drifts.
-  double prior(const ProcessNumbers& x, ProcessNumbers* gradient) const {
+  double prior(const ProcessParameters& p, ProcessNumbers* gradient) const {
+    const ProcessNumbers x = packed(p);
     double value = 0.0;
     const auto pull = [&](double distance, double sd, int number, double sign = 1.0) {
       value += 0.5 * distance * distance / (sd * sd * groups_);
@@ -263,6 +281,11 @@ class Fitter {
     const double stretch = x[kLengthX] - x[kLengthY];
     pull(stretch, 0.7, kLengthX);
     if (gradient) gradient->at(kLengthY) -= stretch / (0.49 * groups_);
+    pull(x[kShear], 0.7, kShear);
+    if (p.fine_share > 0.0) {
+      pull(x[kFineShare] - std::log(kFineShare0 / (1.0 - kFineShare0)), 1.5, kFineShare);
+      pull(x[kFineLength] - std::log(kFineLength0), 1.0, kFineLength);
+    }
     if (has_time_) pull(x[kDriftX], 1.0, kDriftX), pull(x[kDriftY], 1.0, kDriftY);
     // Long lengths with a large sill are alike within the data, and lengths below the distance between tracks are alike to noise:
     // the variances add up to that of the values, and lengths are a good part of the extent unless the data object.
@@ -272,24 +295,25 @@ class Fitter {
     const double length = 0.5 * (x[kLengthX] + x[kLengthY]) - std::log(0.2 * widest_);
     pull(length, 2.0, kLengthX, 0.5);
     if (gradient) gradient->at(kLengthY) += 0.5 * length / (4.0 * groups_);
-    if (parameters_.track_variance > 0.0) {
+    if (p.track_variance > 0.0) {
       pull(x[kTrackVariance] - std::log(0.01 * variance_), 1.5, kTrackVariance);
       pull(x[kTrackTime] - std::log(track_time_), 1.0, kTrackTime);
     }
-    if (parameters_.platform_variance > 0.0) pull(x[kPlatformVariance] - std::log(0.01 * variance_), 1.5, kPlatformVariance);
+    if (p.platform_variance > 0.0) pull(x[kPlatformVariance] - std::log(0.01 * variance_), 1.5, kPlatformVariance);
     return value;
   }
 
-  std::vector<int> free_numbers() const {
-    std::vector<int> free = {kLengthX, kLengthY, kSill, kNugget};
+  std::vector<int> free_numbers(const ProcessParameters& p) const {
+    std::vector<int> free = {kLengthX, kLengthY, kShear, kSill, kNugget};
+    if (p.fine_share > 0.0) free.insert(free.end(), {kFineShare, kFineLength});
     if (has_time_) free.insert(free.end(), {kTimeLength, kDriftX, kDriftY});
-    if (parameters_.track_variance > 0.0) free.insert(free.end(), {kTrackVariance, kTrackTime});
-    if (parameters_.platform_variance > 0.0) free.push_back(kPlatformVariance);
+    if (p.track_variance > 0.0) free.insert(free.end(), {kTrackVariance, kTrackTime});
+    if (p.platform_variance > 0.0) free.push_back(kPlatformVariance);
     return free;
   }
 
   ProcessParameters searched(const ProcessParameters& from) {
-    const std::vector<int> free = free_numbers();
+    const std::vector<int> free = free_numbers(from);
     const ProcessNumbers begin = packed(from);
     const auto count = static_cast<Index>(free.size());
     VectorXd start(count), low(count), high(count);
@@ -353,7 +377,7 @@ class Fitter {
   int threads_ = 1;
   double extent_ = 1.0, widest_ = 1.0, time_extent_ = 1.0, variance_ = 1.0, groups_ = 1.0, track_time_ = 0.0;
   ProcessNumbers lowest_ = {}, highest_ = {};
-  ProcessParameters parameters_;
+  ProcessParameters parameters_, rough_;
   std::vector<Target> targets_;
   Places places_;
   int evaluations_ = 0;

@@ -11,6 +11,8 @@
 namespace drift {
 namespace {
 
+constexpr double kFineNu = 1.5;
+
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -33,10 +35,14 @@ ProcessNumbers packed(const ProcessParameters& p) {
   ProcessNumbers numbers = {};
   numbers[kLengthX] = std::log(p.length_x);
   numbers[kLengthY] = std::log(p.length_y);
+  numbers[kShear] = p.shear;
   numbers[kTimeLength] = std::log(p.time_length);
   numbers[kDriftX] = p.drift_x;
   numbers[kDriftY] = p.drift_y;
   numbers[kSill] = std::log(p.sill);
+  const double share = std::clamp(p.fine_share, 1e-9, 1.0 - 1e-9);
+  numbers[kFineShare] = std::log(share / (1.0 - share));
+  numbers[kFineLength] = std::log(p.fine_length);
   numbers[kNugget] = std::log(std::max(p.nugget, 1e-12));
   numbers[kTrackVariance] = std::log(std::max(p.track_variance, 1e-12));
   numbers[kTrackTime] = std::log(p.track_time);
@@ -48,12 +54,15 @@ ProcessParameters unpacked(const ProcessNumbers& numbers, const ProcessParameter
   ProcessParameters p = rest;
   p.length_x = std::exp(numbers[kLengthX]);
   p.length_y = std::exp(numbers[kLengthY]);
+  p.shear = numbers[kShear];
   p.time_length = std::exp(numbers[kTimeLength]);
   p.drift_x = numbers[kDriftX];
   p.drift_y = numbers[kDriftY];
   p.sill = std::exp(numbers[kSill]);
+  p.fine_length = std::exp(numbers[kFineLength]);
   p.nugget = std::exp(numbers[kNugget]);
   // A part that is left out stays out.
+  p.fine_share = rest.fine_share > 0.0 ? 1.0 / (1.0 + std::exp(-numbers[kFineShare])) : 0.0;
   p.track_variance = rest.track_variance > 0.0 ? std::exp(numbers[kTrackVariance]) : 0.0;
   p.track_time = std::exp(numbers[kTrackTime]);
   p.platform_variance = rest.platform_variance > 0.0 ? std::exp(numbers[kPlatformVariance]) : 0.0;
@@ -62,7 +71,7 @@ ProcessParameters unpacked(const ProcessNumbers& numbers, const ProcessParameter
 
 Eigen::Matrix3d moving_frame(const ProcessParameters& p) {
   Eigen::Matrix3d frame = Eigen::Matrix3d::Zero();
-  frame(0, 0) = 1.0 / p.length_x, frame(0, 2) = -p.drift_x / p.time_length;
+  frame(0, 0) = 1.0 / p.length_x, frame(0, 1) = p.shear / p.length_y, frame(0, 2) = -p.drift_x / p.time_length;
   frame(1, 1) = 1.0 / p.length_y, frame(1, 2) = -p.drift_y / p.time_length;
   frame(2, 2) = 1.0 / p.time_length;
   return frame;
@@ -80,16 +89,38 @@ void Kriging::place_points() {
       points_(i + 1, a) = frame(a, 0) * near_->x[row] + frame(a, 1) * near_->y[row] + frame(a, 2) * near_->t[row];
     }
   }
+  if (parameters_->fine_share > 0.0) fine_points_ = points_ / parameters_->fine_length;
 }
 
-// Points from the j-th on against a point.
-gp::PlanarColumn Kriging::column(Index j, const double* point, int dimensions) const {
-  return {.points = points_.data() + j,
-          .stride = static_cast<std::size_t>(n_ + 1),
-          .point = point,
-          .count = dimensions,
-          .n = static_cast<std::size_t>(n_ + 1 - j),
-          .form = form_of(parameters_->nu)};
+// Correlations of the points from the j-th on with a point, and their pulls where they are wanted.
+void Kriging::correlate(Index j, const std::array<double, kDimensions>& point, int dimensions, double* value, double* pull) {
+  const ProcessParameters& p = *parameters_;
+  const auto stride = static_cast<std::size_t>(n_ + 1);
+  const Index count = n_ + 1 - j;
+  const auto structure = [&](const MatrixXd& points, const double* at, double nu, double* to, double* to_pull) {
+    const gp::PlanarColumn column = {.points = points.data() + j,
+                                     .stride = stride,
+                                     .point = at,
+                                     .count = dimensions,
+                                     .n = static_cast<std::size_t>(count),
+                                     .form = form_of(nu)};
+    if (to_pull) {
+      gp::planar_values_and_pulls(column, to, to_pull);
+    } else {
+      gp::planar_values(column, 1.0, to);
+    }
+  };
+  structure(points_, point.data(), p.nu, value, pull);
+  if (p.fine_share <= 0.0) return;
+  std::array<double, kDimensions> fine_point = point;
+  for (double& x : fine_point) x /= p.fine_length;
+  fine_value_.resize(count), fine_slope_.resize(count);
+  structure(fine_points_, fine_point.data(), kFineNu, fine_value_.data(), pull ? fine_slope_.data() : nullptr);
+  Eigen::Map<VectorXd> values(value, count);
+  values += p.fine_share * (fine_value_ - values);
+  if (!pull) return;
+  Eigen::Map<VectorXd> pulls(pull, count);
+  pulls += p.fine_share * (fine_slope_ / (p.fine_length * p.fine_length) - pulls);
 }
 
 // The lower triangle of K as far as it is the field's, k and k~; with motions, pulls too.
@@ -98,29 +129,28 @@ void Kriging::fill_field() {
   const bool moves = !near_->motion.empty();
   if (moves) pull_.resize(n_ + 1, n_ + 1);
   for (Index j = 0; j < n_; ++j) {
-    const std::array<double, 3> point = {points_(j + 1, 0), points_(j + 1, 1), points_(j + 1, 2)};
+    const std::array<double, kDimensions> point = {points_(j + 1, 0), points_(j + 1, 1), points_(j + 1, 2)};
     double* const to = factor_.column(static_cast<std::size_t>(j)) + j;
-    if (moves) {
-      gp::planar_values_and_pulls(column(j + 1, point.data(), 3), to, pull_.col(j + 1).data() + j + 1);
-      VectorXd::Map(to, n_ - j) *= sill;
-    } else {
-      gp::planar_values(column(j + 1, point.data(), 3), sill, to);
-    }
+    correlate(j + 1, point, 3, to, moves ? pull_.col(j + 1).data() + j + 1 : nullptr);
+    VectorXd::Map(to, n_ - j) *= sill;
   }
   const std::array<double, kDimensions> target = {}, off = {0.0, 0.0, 0.0, parameters_->nu == 0.5 ? kRounded : 0.0};
   target_.resize(n_), rounded_.resize(n_), rounded_pull_.resize(n_);
-  gp::planar_values(column(1, target.data(), 3), sill, target_.data());
-  gp::planar_values_and_pulls(column(1, off.data(), kDimensions), rounded_.data(), rounded_pull_.data());
-  rounded_ *= sill, rounded_pull_ *= sill;
+  correlate(1, target, 3, target_.data(), nullptr);
+  correlate(1, off, kDimensions, rounded_.data(), rounded_pull_.data());
+  target_ *= sill, rounded_ *= sill, rounded_pull_ *= sill;
 }
 
 // Columns of the lower triangle.
 void Kriging::fill_correlations() {
   const Index size = n_ + 1;
+  const bool fine = parameters_->fine_share > 0.0;
   correlation_.resize(size, size), pull_.resize(size, size);
+  if (fine) fine_.resize(size, size), fine_pull_.resize(size, size);
   for (Index j = 0; j < size; ++j) {
-    const std::array<double, 3> point = {points_(j, 0), points_(j, 1), points_(j, 2)};
-    gp::planar_values_and_pulls(column(j, point.data(), 3), correlation_.col(j).data() + j, pull_.col(j).data() + j);
+    const std::array<double, kDimensions> point = {points_(j, 0), points_(j, 1), points_(j, 2)};
+    correlate(j, point, 3, correlation_.col(j).data() + j, pull_.col(j).data() + j);
+    if (fine) fine_.col(j).tail(size - j) = fine_value_, fine_pull_.col(j).tail(size - j) = fine_slope_;
   }
 }
 
@@ -255,8 +285,17 @@ void Kriging::add_gradient(double d_mean, double d_variance, ProcessNumbers& gra
       d_variance * weights * weights.transpose() - 0.5 * d_mean * (duals * weights.transpose() + weights * duals.transpose());
   for (Index j = 0; j < size; ++j) {
     for (Index i = 0; i < j; ++i) correlation_(i, j) = correlation_(j, i), pull_(i, j) = pull_(j, i);
+    for (Index i = 0; i < j && p.fine_share > 0.0; ++i) fine_(i, j) = fine_(j, i), fine_pull_(i, j) = fine_pull_(j, i);
   }
   gradient[kSill] += p.sill * count.cwiseProduct(correlation_).sum();
+
+  if (p.fine_share > 0.0) {
+    gradient[kFineShare] += p.sill * p.fine_share * count.cwiseProduct(fine_ - correlation_).sum();
+    const double scale = p.sill * p.fine_share / (p.fine_length * p.fine_length);
+    const MatrixXd m = scale * count.cwiseProduct(fine_pull_);
+    const auto q = points_.leftCols(3);
+    gradient[kFineLength] += 2.0 * (m.rowwise().sum().dot(q.rowwise().squaredNorm()) - q.cwiseProduct(m * q).sum());
+  }
 
   const MatrixXd m = p.sill * count.cwiseProduct(pull_);
   const VectorXd sums = m.rowwise().sum();
@@ -267,8 +306,10 @@ void Kriging::add_gradient(double d_mean, double d_variance, ProcessNumbers& gra
     return 2.0 * (sums.cwiseProduct(points_.col(a)).dot(points_.col(b)) - points_.col(a).dot(moved.col(b)));
   };
   const double xx = moment(0, 0), yy = moment(1, 1), tt = moment(2, 2), xt = moment(0, 2), yt = moment(1, 2);
-  gradient[kLengthX] += xx + p.drift_x * xt;
-  gradient[kLengthY] += yy + p.drift_y * yt;
+  const double sheared = moment(0, 1) + p.drift_y * xt;  // of q_x with y / l_y
+  gradient[kLengthX] += xx + p.drift_x * xt - p.shear * sheared;
+  gradient[kLengthY] += yy + p.drift_y * yt + p.shear * sheared;
+  gradient[kShear] -= sheared;
   gradient[kTimeLength] += tt - p.drift_x * xt - p.drift_y * yt;
   gradient[kDriftX] += xt;
   gradient[kDriftY] += yt;

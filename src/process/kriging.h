@@ -37,14 +37,18 @@ struct Neighbourhood {
 // q of a point (x, y, t) is this matrix times it: parameters.h.
 Eigen::Matrix3d moving_frame(const ProcessParameters& parameters);
 
-// The parameters that a search varies, as numbers without bounds of sign: logarithms, except the two drifts.
+// The parameters that a search varies, as numbers without bounds: logarithms, but the shear and the drifts as they are,
+// and the fine share as its logit.
 enum ProcessNumber : int {
   kLengthX,
   kLengthY,
+  kShear,
   kTimeLength,
   kDriftX,
   kDriftY,
   kSill,
+  kFineShare,
+  kFineLength,
   kNugget,
   kTrackVariance,
   kTrackTime,
@@ -87,7 +91,7 @@ class Kriging {
   static constexpr int kDimensions = 4;  // of q, and the one in which a rounded target lies off the data
 
   void place_points();
-  gp::PlanarColumn column(Eigen::Index j, const double* point, int dimensions) const;
+  void correlate(Eigen::Index j, const std::array<double, kDimensions>& point, int dimensions, double* value, double* pull);
   void fill_field();
   void fill_correlations();
   void add_shared_errors();
@@ -103,8 +107,11 @@ class Kriging {
   std::int32_t target_platform_ = kField;
   Eigen::Index n_ = 0;                                           // places
   Eigen::MatrixXd points_;                                       // [n + 1, 4] q of the target, then of the places; 0
-  Eigen::MatrixXd correlation_;                                  // [n + 1, n + 1] rho, lower triangle
-  Eigen::MatrixXd pull_;                                         // [n + 1, n + 1] -rho'(r) / r, both triangles
+  Eigen::MatrixXd fine_points_;                                  // [n + 1, 4] the same over the fine length
+  Eigen::MatrixXd correlation_;                                  // [n + 1, n + 1] of both structures, lower triangle
+  Eigen::MatrixXd pull_;                                         // [n + 1, n + 1] its -d / (r dr), both triangles
+  Eigen::MatrixXd fine_, fine_pull_;                             // [n + 1, n + 1] the fine structure's alone
+  Eigen::VectorXd fine_value_, fine_slope_;                      // [n + 1] of one column
   Eigen::MatrixXd solved_;                                       // [n, 3 or 4] L^-1 times k, y, 1 and k~
   Eigen::MatrixXd back_;                                         // [n, 2 or 3] w, c and w~
   Eigen::MatrixXd to_q_;                                         // [n, 3]

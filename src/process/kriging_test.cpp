@@ -30,10 +30,13 @@ ProcessParameters some_parameters(double nu) {
   return {.nu = nu,
           .length_x = 0.4,
           .length_y = 0.25,
+          .shear = 0.4,
           .time_length = 0.8,
           .drift_x = 0.5,
           .drift_y = -0.2,
           .sill = 1.3,
+          .fine_share = 0.3,
+          .fine_length = 0.4,
           .nugget = 0.2,
           .track_variance = 0.1,
           .track_time = 0.3,
@@ -45,6 +48,10 @@ double correlation(double nu, double r) {
   return nu == 0.5 ? std::exp(-z) : nu == 1.5 ? (1.0 + z) * std::exp(-z) : (1.0 + z + z * z / 3.0) * std::exp(-z);
 }
 
+double covariance(const ProcessParameters& p, double r) {
+  return p.sill * ((1.0 - p.fine_share) * correlation(p.nu, r) + p.fine_share * correlation(1.5, r / p.fine_length));
+}
+
 // The covariance written out, and universal kriging by the bordered system.
 struct Exact {
   double mean, variance;
@@ -52,7 +59,7 @@ struct Exact {
 Exact exact(const ProcessParameters& p, const Neighbourhood& near, std::int32_t target_platform) {
   const auto n = static_cast<Eigen::Index>(near.size());
   const auto q = [&](double x, double y, double t) {
-    return Eigen::Vector3d((x - p.drift_x * p.length_x / p.time_length * t) / p.length_x,
+    return Eigen::Vector3d((x - p.drift_x * p.length_x / p.time_length * t) / p.length_x + p.shear * y / p.length_y,
                            (y - p.drift_y * p.length_y / p.time_length * t) / p.length_y, t / p.time_length);
   };
   Eigen::MatrixXd system = Eigen::MatrixXd::Zero(n + 1, n + 1);
@@ -62,14 +69,14 @@ Exact exact(const ProcessParameters& p, const Neighbourhood& near, std::int32_t 
     const Eigen::Vector3d at = q(near.x[a], near.y[a], near.t[a]);
     for (Eigen::Index j = 0; j < n; ++j) {
       const auto b = static_cast<std::size_t>(j);
-      double c = p.sill * correlation(p.nu, (at - q(near.x[b], near.y[b], near.t[b])).norm());
+      double c = covariance(p, (at - q(near.x[b], near.y[b], near.t[b])).norm());
       if (near.track[a] == near.track[b]) c += p.track_variance * std::exp(-std::abs(near.t[a] - near.t[b]) / p.track_time);
       if (near.platform[a] == near.platform[b]) c += p.platform_variance;
       if (i == j) c += p.nugget / near.count[a] + near.error_variance[a];
       system(i, j) = c;
     }
     system(i, n) = system(n, i) = 1.0;
-    right[i] = p.sill * correlation(p.nu, at.norm()) + (near.platform[a] == target_platform ? p.platform_variance : 0.0);
+    right[i] = covariance(p, at.norm()) + (near.platform[a] == target_platform ? p.platform_variance : 0.0);
     y[i] = near.value[a];
   }
   right[n] = 1.0;

@@ -12,7 +12,7 @@ namespace {
 // in between they are drawn together. No more groups than so many are opened.
 constexpr double kWhole = 0.4;
 constexpr std::size_t kMostOpened = 12;
-constexpr double kEdge = 0.8;  // of the distance of the first group left out: from there on places fade
+constexpr double kStay = 0.4;  // of the way from the groups' mean distance to the first that is left out: from there on they fade
 
 // A number and its slope as the target moves along x, y and t.
 struct Moving {
@@ -129,6 +129,7 @@ ProcessParameters at_target(const ProcessParameters& parameters, Space space, co
   ProcessParameters out = parameters;
   out.length_x = both * std::pow(parameters.length_x / both, left);
   out.length_y = both * std::pow(parameters.length_y / both, left);
+  out.shear *= left;
   out.drift_x *= left, out.drift_y *= left;
   return out;
 }
@@ -341,7 +342,16 @@ void PlaceFinder::find(const EnginePosition& target, std::size_t k, const Exclus
   Search search(*this, target, motion, out);
   const std::vector<Candidate> near = candidates(target, search.frame(), search.to_q(), k, exclusion, out.reach);
   const bool sharp = edges == Edges::sharp, fades = !sharp && near.size() > k && near.back().distance > 0.0;
+  // (A share of the last distance alone would not do: seen from within a gap all neighbours are about equally far, and would all
+  // fade.)
   const Moving edge = fades ? search.distance(near.back()) : Moving{};
+  Moving stay = chain(kStay * edge.value, kStay, edge);
+  for (std::size_t i = 0; i < k && fades; ++i) {
+    const double share = (1.0 - kStay) / static_cast<double>(k);
+    const Moving distance = search.distance(near[i]);
+    stay = chain(stay.value + share * distance.value, 1.0, stay, share, distance);
+  }
+  const Moving band = chain(std::max(edge.value - stay.value, 1e-12), 1.0, edge, -1.0, stay);
   Moving whole_at = {kWhole, {}};
   if (near.size() > kMostOpened && near[kMostOpened].distance < kWhole) whole_at = search.distance(near[kMostOpened]);
   for (std::size_t i = 0; i < std::min(k, near.size()); ++i) {
@@ -350,8 +360,7 @@ void PlaceFinder::find(const EnginePosition& target, std::size_t k, const Exclus
     const Moving distance = search.distance(candidate);
     Moving leaving, whole = {1.0, {}};
     if (fades) {
-      const Moving share = ratio(distance, edge);
-      leaving = fading(chain((share.value - kEdge) / (1.0 - kEdge), 1.0 / (1.0 - kEdge), share));
+      leaving = fading(ratio(chain(distance.value - stay.value, 1.0, distance, -1.0, stay), band));
     }
     if (sharp) {
       whole.value = places > 1 && distance.value < 0.75 * kWhole && out.size() + places <= k ? 0.0 : 1.0;

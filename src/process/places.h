@@ -18,7 +18,8 @@ struct PlaceData {
   std::span<const float> error_variance = {};   // [n] known, of each observation
   std::span<const std::int32_t> track = {};     // [n]
   std::span<const std::uint8_t> platform = {};  // [n]
-  std::span<const std::uint8_t> fold = {};      // [n] that members leave out together; whole tracks
+  std::span<const std::uint8_t> fold = {};      // [n] that members leave out together; whole tracks, or blocks
+  std::size_t groups = 0;                       // tracks or blocks in all folds; 0: not known
 
   std::size_t size() const { return values.size(); }
 };
