@@ -71,9 +71,11 @@ struct ConformalCalibration {
 // sd > 0: of a new observation, that is sd_total. Throws UsageError for spreads that are not.
 //
 // groups [n], if any: the track or block of each observation, numbered from 0 without gaps. Observations of one track share their
-// errors; it is whole tracks that are exchangeable. With G of them, the factor is the least f with
-//   sum over groups of (share of the group's scores <= f) / (G + 1) >= level,
-// so that an observation of a new track lies inside with at least that probability (Dunn, Wasserman & Ramdas 2023).
+// errors; it is whole tracks that are exchangeable. The factor is the least f with
+//   share of all scores <= f,  times G / (G + 1),  >= level,
+// so that of the observations of new tracks at least that share lies inside (after Dunn, Wasserman & Ramdas 2023). Observations
+// count alike, as do those of the tracks to come. G is how many independent observations they amount to: the number of tracks
+// where all of a track lie inside or outside together, n where they do so by themselves, as with noise of their own.
 ConformalCalibration fit_conformal(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
                                    std::span<const std::uint32_t> groups = {});
 

@@ -22,9 +22,9 @@ struct FoldOptions {
 };
 
 struct Folds {
-  int count = 0;                 // as asked for, or the number of groups where that is less
-  std::vector<std::uint8_t> of;  // [rows], the fold of each observation, below count
-  std::size_t groups = 0;        // that were dealt out: tracks, platforms, blocks or single observations
+  int count = 0;                     // as asked for, or the number of groups where that is less
+  std::vector<std::uint8_t> of;      // [rows], the fold of each observation, below count
+  std::vector<std::uint32_t> group;  // [rows], its track, platform or block, numbered from 0 without gaps
 };
 
 // Divides the observations (or these rows of them) into folds of whole groups, about equal in number of observations: a group is

@@ -31,7 +31,7 @@ struct InterpolatorData {
   std::span<const std::uint8_t> platform = {};  // [N]
   std::span<const std::uint8_t> fold = {};      // [N] below fold_count: whole tracks or blocks, to judge settings by
   int fold_count = 0;
-  std::size_t fold_groups = 0;  // tracks or blocks that the folds are made of: as many as are independent of each other
+  std::span<const std::uint32_t> group = {};  // [N] from 0 without gaps: the tracks or blocks that the folds are made of
   std::optional<double> given_noise_sd = {};  // of every observation's error, where the user gave it: comes before noise_sd
 
   bool has_time() const { return training.coordinates.cols > static_cast<std::size_t>(space_coordinates); }

@@ -64,7 +64,7 @@ bool DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorCont
   engine_ = make_engine(control.backend, {.threads = control.threads, .precision = control.precision});
   // Fewer members than folds share them out among themselves.
   InterpolatorData own = data;
-  own.fold = plan_.folds.of, own.fold_count = plan_.folds.count, own.fold_groups = plan_.folds.groups;
+  own.fold = plan_.folds.of, own.fold_count = plan_.folds.count, own.group = plan_.folds.group;
   TrainingSet rows = data.training;
   rows.folds = own.fold, rows.fold_count = own.fold_count;
   ensemble_ = {plan_.spec, plan_.settings.seed, {}};

@@ -58,7 +58,7 @@ Folds make_folds(const Observations& observations, const FoldOptions& options,
   }
   Folds folds = {.count = static_cast<int>(std::min(groups.sizes.size(), static_cast<std::size_t>(options.count))),
                  .of = {},
-                 .groups = groups.sizes.size()};
+                 .group = groups.of};
   std::vector<std::size_t> filled(static_cast<std::size_t>(folds.count), 0);
   std::vector<std::uint8_t> fold_of_group(groups.sizes.size());
   for (const std::size_t group : largest_first(groups.sizes, options.seed)) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "drift/error.h"
 
@@ -44,13 +45,14 @@ std::shared_ptr<const Process> fit_process_part(const InterpolatorData& data, st
                                                 const Control& control) {
   std::vector<float> error_variance;
   for (const float sd : data.noise_sd) error_variance.push_back(sd * sd);
-  const PlaceData places = {.coordinates = data.training.coordinates,
-                            .values = {data.training.values.data, data.training.values.rows},
-                            .error_variance = error_variance,
-                            .track = data.track,
-                            .platform = data.platform,
-                            .fold = data.fold,
-                            .groups = data.fold_groups};
+  const PlaceData places = {
+      .coordinates = data.training.coordinates,
+      .values = {data.training.values.data, data.training.values.rows},
+      .error_variance = error_variance,
+      .track = data.track,
+      .platform = data.platform,
+      .fold = data.fold,
+      .groups = data.group.empty() ? 0 : *std::max_element(data.group.begin(), data.group.end()) + std::size_t{1}};
   ProcessSettings settings;
   settings.seed = seed;
   settings.threads = threads;
@@ -91,6 +93,7 @@ OutOfFold forecast_out_of_fold(Engine& engine, const InterpolatorData& data, con
     out.y.push_back(static_cast<double>(data.training.values(place, 0)));
     points.insert(points.end(), rows.row(place), rows.row(place) + rows.cols);
     left_out.push_back(data.fold[place]);
+    if (!data.group.empty()) out.group.push_back(data.group[place]);
   }
   const std::size_t all = out.rows.size();
   out.process.resize(all), out.process_variance.resize(all);
@@ -135,11 +138,22 @@ double blend_weight(const OutOfFold& out) {
   if (out.network.empty()) return 1.0;
   double both = 0.0, apart = 0.0;
   for (std::size_t i = 0; i < out.y.size(); ++i) {
-    const double difference = out.process[i] - out.network[i];
-    both += (out.y[i] - out.network[i]) * difference;
+    const double difference = out.network[i] - out.process[i];
+    both += (out.y[i] - out.process[i]) * difference;
     apart += difference * difference;
   }
-  return apart > 0.0 ? std::clamp(both / apart, 0.0, 1.0) : 1.0;
+  if (both <= 0.0 || apart <= 0.0) return 1.0;
+  const double share = both / apart;
+  // The sandwich estimate of its variance, clustered by group.
+  std::vector<double> scores(out.group.empty() ? out.y.size() : 0);
+  for (std::size_t i = 0; i < out.y.size(); ++i) {
+    const std::size_t group = out.group.empty() ? i : out.group[i];
+    if (group >= scores.size()) scores.resize(group + 1);
+    const double difference = out.network[i] - out.process[i];
+    scores[group] += (out.y[i] - out.process[i] - share * difference) * difference;
+  }
+  const double variance = std::inner_product(scores.begin(), scores.end(), scores.begin(), 0.0) / (apart * apart);
+  return 1.0 - std::clamp(share - variance / share, 0.0, 1.0);
 }
 
 PartWorth part_worth(const OutOfFold& out, double weight, const Domain& domain) {

@@ -33,6 +33,7 @@ struct OutOfFold {
   std::vector<double> network;           // [rows] mean of the members that left the row out; empty: no networks
   std::vector<double> process;           // [rows]
   std::vector<double> process_variance;  // [rows]
+  std::vector<std::uint32_t> group;      // [rows] the track or block of each; empty: each row by itself
 };
 OutOfFold forecast_out_of_fold(Engine& engine, const InterpolatorData& data, const Ensemble& ensemble, const Process& process,
                                int threads, const Control& control = {});
@@ -41,8 +42,12 @@ OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observ
                                const InterpolatorData& data, const Ensemble& ensemble, const Process& process,
                                const Control& control = {});
 
-// w of mean = w process + (1 - w) network with the least squared error, within [0, 1]. Out of fold a row has fewer members than a
-// prediction will have, which counts against the networks; allowing for it was tried and made held-out scores worse.
+// w of mean = w process + (1 - w) network, within [0, 1]. The share of the networks that has the least squared error, u, is known
+// with a variance v, by how much tracks (or blocks) disagree on it. What they do not agree on is left to the process, which knows
+// how far the observations are: the networks get u (1 - v / u^2), or nothing (James & Stein's shrinkage, its positive part).
+//
+// Out of fold a row has fewer members than a prediction will have, which counts against the networks; allowing for it was tried
+// and made held-out scores worse.
 double blend_weight(const OutOfFold& out);
 
 // RMSE of each part out of fold, in the values' unit.

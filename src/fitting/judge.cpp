@@ -208,19 +208,25 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const std
   const Split parts = !held_out ? Split{some_training_rows(plan.split), {}}
                       : tested  ? Split{judged, plan.test}
                                 : halves(plan, observations, judged);
-  Forecast calibration = forecaster(parts.training);
-  calibrate_spread(plan, steps, sigmas, observations, parts.training, info, calibration);
-  if (steps.calibrate == CalibrationMethod::conformal && !calibration.sd_epistemic.empty())
-    calibrate_intervals(plan, observations, parts.training, info, calibration);
+  const auto calibrate = [&](std::span<const std::size_t> rows) {
+    info.spread_scale = 1.0;
+    Forecast calibration = forecaster(rows);
+    calibrate_spread(plan, steps, sigmas, observations, rows, info, calibration);
+    if (steps.calibrate == CalibrationMethod::conformal && !calibration.sd_epistemic.empty())
+      calibrate_intervals(plan, observations, rows, info, calibration);
+  };
+  calibrate(parts.training);
   if (tested) {
     const Forecast test = (on_test ? on_test : forecaster)(plan.test);
     return {.calibrated_on = held_out ? judged.size() : 0, .held_out = score_with(plan.domain, info, test)};
   }
   if (!held_out) return {};
   const bool both = parts.training == parts.held_out;
-  return {.calibrated_on = both ? 0 : parts.training.size(),
-          .scores_calibrated = both,
-          .held_out = score_with(plan.domain, info, forecaster(parts.held_out))};
+  const Judgement found = {.calibrated_on = both ? 0 : parts.training.size(),
+                           .scores_calibrated = both,
+                           .held_out = score_with(plan.domain, info, forecaster(parts.held_out))};
+  if (!both) calibrate(judged);  // the scores are told: what is kept may learn from all
+  return found;
 }
 
 void judge(Engine& engine, const FitPlan& plan, const Dataset& data, FitResult& result, const OutOfFold* out,

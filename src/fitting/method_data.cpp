@@ -11,7 +11,7 @@ InterpolatorData MethodData::view() const {
                           .platform = platform,
                           .fold = rows.folds.of,
                           .fold_count = rows.folds.count,
-                          .fold_groups = rows.folds.groups,
+                          .group = rows.folds.group,
                           .given_noise_sd = given_noise_sd};
   // Folds of the training set itself are what networks leave out, one each: a choice of the method.
   out.training.folds = {};

@@ -5,7 +5,8 @@
 //   minimise  mean over targets of -log t_d(y; mean, V)  -  log prior / groups
 //
 // t_d is Student's t with d = 6 degrees of freedom and variance V: a few outliers do not decide. The prior is weak and keeps
-// anisotropy, drift and track errors within reason where a handful of tracks cannot tell. The search is L-BFGS from the best of a
+// anisotropy, drift and track errors within reason where a handful of groups (tracks, or else blocks) cannot tell: observations
+// of one group share their errors, so it is groups that count. The search is L-BFGS from the best of a
 // scan over lengths in space and time; neighbours are chosen anew between rounds.
 
 #include <Eigen/LU>
@@ -394,7 +395,8 @@ Process make_process(Space space, bool has_time, const PlaceData& data, const Pr
   const bool tracks = !data.track.empty();
   const double both = std::sqrt(found.length_x * found.length_y);
   const CellSides sides = {tracks ? kSide * both : 0.0, tracks ? kSide * found.time_length : 0.0};
-  return Process(space, has_time, found, gather_places(space, has_time, data, sides), settings.neighbours);
+  const std::size_t neighbours = tracks ? settings.neighbours : 2 * settings.neighbours;
+  return Process(space, has_time, found, gather_places(space, has_time, data, sides), neighbours);
 }
 
 }  // namespace drift

@@ -17,10 +17,10 @@
 namespace drift {
 
 struct ProcessSettings {
-  std::size_t neighbours = 96;  // places that a prediction takes
+  std::size_t neighbours = 96;  // places that a prediction takes; twice as many of single observations, those without tracks
   std::optional<double> nu;     // none: chosen by held-out tracks or gaps
   std::size_t targets = 1200;   // observations held out in turn to fit the parameters
-  std::size_t fit_neighbours = 40;
+  std::size_t fit_neighbours = 60;
   std::uint64_t seed = 1;
   int threads = 0;  // 0 = one per core
   std::stop_token stop = {};

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "drift/error.h"
@@ -48,9 +49,10 @@ std::vector<double> sorted_scores(std::span<const double> y, std::span<const dou
   return scores;
 }
 
-double factor_of(const std::vector<double>& sorted, double level) {
+// independent: how many of the scores are, in effect.
+double factor_of(const std::vector<double>& sorted, double level, double independent) {
   // A little less before rounding up: (n + 1) level may be a whole number that the product of doubles just misses.
-  const double rank = std::ceil(static_cast<double>(sorted.size() + 1) * level - 1e-9);
+  const double rank = std::ceil(static_cast<double>(sorted.size()) * (1.0 + 1.0 / independent) * level - 1e-9);
   if (rank > static_cast<double>(sorted.size())) return std::numeric_limits<double>::infinity();
   return sorted[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
 }
@@ -95,35 +97,28 @@ double golden_section(const ScaledCrps& crps, double low, double high) {
   return 0.5 * (low + high);
 }
 
-// A score and what it counts for: 1 / (observations of its group) / (groups + 1).
-struct WeightedScore {
-  double score, weight;
-};
-
-std::vector<WeightedScore> weighted_scores(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
-                                           std::span<const std::uint32_t> groups) {
-  if (groups.size() != y.size()) {
-    throw UsageError(fmt::format("conformal intervals: {} observations but {} groups", y.size(), groups.size()));
+// How many independent observations say as much of the share of scores beyond a threshold. Observations of one group share their
+// errors in part: with their intraclass correlation r, by the analysis of variance, and the mean size m of the group that an
+// observation is in, n / (1 + (m - 1) r) (Kish's design effect). Errors shared throughout: the number of groups, if equally
+// large; errors of each observation's own: n.
+double independent_observations(std::span<const double> scores, double threshold, std::span<const std::uint32_t> groups) {
+  const auto n = static_cast<double>(groups.size());
+  std::vector<double> size(*std::max_element(groups.begin(), groups.end()) + 1, 0.0), beyond(size.size(), 0.0);
+  for (std::size_t i = 0; i < groups.size(); ++i) size[groups[i]] += 1.0, beyond[groups[i]] += scores[i] > threshold ? 1.0 : 0.0;
+  const auto count = static_cast<double>(size.size());
+  const double own_size = std::inner_product(size.begin(), size.end(), size.begin(), 0.0) / n;
+  if (own_size <= 1.0 || count < 2.0) return own_size <= 1.0 ? n : 1.0;
+  const double share = std::accumulate(beyond.begin(), beyond.end(), 0.0) / n;
+  double between = 0.0, within = 0.0;
+  for (std::size_t g = 0; g < size.size(); ++g) {
+    const double own = beyond[g] / size[g];
+    between += size[g] * (own - share) * (own - share) / (count - 1.0);
+    within += size[g] * own * (1.0 - own) / (n - count);
   }
-  sorted_scores(y, mean, sd);  // refuses spreads that are none
-  std::vector<double> count(groups.empty() ? 0 : *std::max_element(groups.begin(), groups.end()) + 1, 0.0);
-  for (const std::uint32_t group : groups) count[group] += 1.0;
-  std::vector<WeightedScore> scores;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    scores.push_back({std::abs(y[i] - mean[i]) / sd[i], 1.0 / (count[groups[i]] * (static_cast<double>(count.size()) + 1.0))});
-  }
-  std::sort(scores.begin(), scores.end(), [](const WeightedScore& a, const WeightedScore& b) { return a.score < b.score; });
-  return scores;
-}
-
-double factor_of(const std::vector<WeightedScore>& scores, double level) {
-  constexpr double kRounding = 1e-12;
-  double sum = 0.0;
-  for (const WeightedScore& score : scores) {
-    sum += score.weight;
-    if (sum >= level - kRounding) return score.score;
-  }
-  return std::numeric_limits<double>::infinity();
+  const double mean_size = (n - own_size) / (count - 1.0);
+  const double all = between + (mean_size - 1.0) * within;
+  const double correlation = all > 0.0 ? std::clamp((between - within) / all, 0.0, 1.0) : 0.0;
+  return n / (1.0 + (own_size - 1.0) * correlation);
 }
 
 }  // namespace
@@ -169,14 +164,22 @@ Interval ConformalCalibration::interval(double mean, double sd, double level) co
 
 ConformalCalibration fit_conformal(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
                                    std::span<const std::uint32_t> groups) {
-  const std::vector<double> sorted = groups.empty() ? sorted_scores(y, mean, sd) : std::vector<double>();
-  const std::vector<WeightedScore> weighted =
-      groups.empty() ? std::vector<WeightedScore>() : weighted_scores(y, mean, sd, groups);
+  if (!groups.empty() && groups.size() != y.size()) {
+    throw UsageError(fmt::format("conformal intervals: {} observations but {} groups", y.size(), groups.size()));
+  }
+  const std::vector<double> sorted = sorted_scores(y, mean, sd);
+  std::vector<double> scores;  // in the observations' order
+  for (std::size_t i = 0; i < groups.size(); ++i) scores.push_back(std::abs(y[i] - mean[i]) / sd[i]);
   ConformalCalibration calibration;
   calibration.observations = y.size();
+  auto independent = static_cast<double>(y.size());
+  for (const double level : ConformalCalibration::kLevels) {  // the least of all levels: few scores lie beyond the high ones
+    if (groups.empty()) break;
+    const auto rank = static_cast<std::size_t>(level * static_cast<double>(sorted.size() - 1));
+    independent = std::min(independent, independent_observations(scores, sorted[rank], groups));
+  }
   for (std::size_t i = 0; i < ConformalCalibration::kLevels.size(); ++i) {
-    const double level = ConformalCalibration::kLevels[i];
-    calibration.factors[i] = groups.empty() ? factor_of(sorted, level) : factor_of(weighted, level);
+    calibration.factors[i] = factor_of(sorted, ConformalCalibration::kLevels[i], independent);
   }
   return calibration;
 }

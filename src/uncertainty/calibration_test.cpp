@@ -155,11 +155,34 @@ TEST(GroupedConformalIntervals, OfGroupsOfOneAreThoseByRows) {
     for (std::size_t i = 0; i < count; ++i) groups[i] = static_cast<std::uint32_t>(count - 1 - i);
     const ConformalCalibration by_rows = fit_conformal(forecasts.y, forecasts.mean, forecasts.sd);
     EXPECT_EQ(fit_conformal(forecasts.y, forecasts.mean, forecasts.sd, groups).factors, by_rows.factors) << count;
-    for (std::uint32_t& group : groups) group /= 2;  // pairs
-    if (count > 4) {
-      EXPECT_NE(fit_conformal(forecasts.y, forecasts.mean, forecasts.sd, groups).factors, by_rows.factors) << count;
-    }
   }
+}
+
+TEST(GroupedConformalIntervals, OfCopiesAreThoseOfOneEach) {
+  for (const std::size_t count : {9U, 19U, 99U, 257U}) {
+    const Forecasts once = wrong_forecasts(count, count);
+    Forecasts thrice;
+    std::vector<std::uint32_t> groups;
+    for (std::size_t i = 0; i < 3 * count; ++i) {
+      thrice.y.push_back(once.y[i / 3]);
+      thrice.mean.push_back(once.mean[i / 3]);
+      thrice.sd.push_back(once.sd[i / 3]);
+      groups.push_back(static_cast<std::uint32_t>(i / 3));
+    }
+    EXPECT_EQ(fit_conformal(thrice.y, thrice.mean, thrice.sd, groups).factors, fit_conformal(once.y, once.mean, once.sd).factors);
+    if (count < 100) continue;
+    EXPECT_NE(fit_conformal(thrice.y, thrice.mean, thrice.sd).factors, fit_conformal(once.y, once.mean, once.sd).factors);
+  }
+}
+
+TEST(GroupedConformalIntervals, OfIndependentErrorsAreHardlyWiderThanByRows) {
+  const Forecasts forecasts = wrong_forecasts(4000, 7);
+  std::vector<std::uint32_t> groups(4000);
+  for (std::uint32_t i = 0; i < 4000; ++i) groups[i] = i / 250;  // 16 tracks, too few for 95 % if they shared their errors
+  const ConformalCalibration by_rows = fit_conformal(forecasts.y, forecasts.mean, forecasts.sd);
+  const ConformalCalibration by_tracks = fit_conformal(forecasts.y, forecasts.mean, forecasts.sd, groups);
+  EXPECT_GE(by_tracks.factor(0.95), by_rows.factor(0.95));
+  EXPECT_LT(by_tracks.factor(0.95), 1.2 * by_rows.factor(0.95));
 }
 
 TEST(GroupedConformalIntervals, AreInfiniteWhereThereAreTooFewGroupsForTheLevel) {
