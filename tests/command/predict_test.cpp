@@ -111,8 +111,11 @@ km = 111.04  # a degree of latitude at 40 N
 dn = (h.shift(latitude=-1) - h.shift(latitude=1)) / (0.005 * km)
 de = (h.shift(longitude=-1) - h.shift(longitude=1)) / (0.005 * 111.32 * np.cos(np.deg2rad(h.latitude)) * 1.0014)
 for a, b in ((dn, north), (de, east)):
-    error = np.nanmax(abs(a - b)) / np.nanmax(abs(b))
-    assert error < 0.02, error
+    error = abs(a - b) / np.nanmax(abs(b))
+    assert np.nanmedian(error) < 1e-3, np.nanmedian(error)
+    assert np.nanquantile(error, 0.98) < 0.02, np.nanquantile(error, 0.98)
+    # Across lines where the process's farthest neighbour changes, the slope may step by a few per cent, halved by a difference.
+    assert np.nanmax(error) < 0.05, np.nanmax(error)
     assert np.nanmedian(abs(a + b)) / np.nanmax(abs(b)) > 0.5  # the sign turned must not pass
 )");
 }
