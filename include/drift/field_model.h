@@ -65,11 +65,21 @@ std::vector<char> near_data(const Domain& domain, const DataCells& cells, std::s
 class Process;       // src/process/process.h
 class Interpolator;  // drift/interpolator.h
 
+// How a blend weighs its parts. The process has this weight where they agree, the networks the rest; the further the networks are
+// from the process, the less they count, and half as much at the reach: where they differ by far more than they did on
+// observations that neither had seen, networks extrapolate, and the process knows that it does.
+struct BlendWeight {
+  double process = 1.0;
+  double reach = 1.0;  // > 0, in standard deviations of the values
+
+  bool operator==(const BlendWeight&) const = default;
+};
+
 // A trained model: networks, a process, or both, or another method, with all that turns their numbers into a field.
 struct FieldModel {
   Ensemble ensemble = {};                           // no members: the process or the other method alone
   std::shared_ptr<const Process> process = {};      // none: the networks alone
-  double process_weight = 0.0;                      // of the process in the mean; the networks have the rest
+  BlendWeight weight = {};                          // of networks and process
   std::shared_ptr<const Interpolator> method = {};  // another method, alone; none: drift's own parts
   std::string method_text = {};                     // as make_interpolator takes it
   bool method_noise = false;                        // an observation's noise is the method's own at each point, not info's

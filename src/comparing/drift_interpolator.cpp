@@ -85,7 +85,8 @@ bool DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorCont
   const Control rest = {.stop = control.stop};
   process_ = fit_process_part(own, plan_.settings.seed, plan_.settings.threads, rest);
   const OutOfFold out = forecast_out_of_fold(*engine_, own, ensemble_, *process_, plan_.settings.threads, rest);
-  worth_ = part_worth(out, blend_weight(out), plan_.domain);
+  weight_ = blend_weight(out);
+  worth_ = part_worth(out, weight_, plan_.domain);
   return true;
 }
 
@@ -108,10 +109,10 @@ void DriftInterpolator::predict(MatrixView<const float> points, const PointForec
       engine_->predict(ensemble_, block, views);
     if (process_) process_->predict(block, {.mean = process, .variance = process_variance}, engine_->host_threads());
     for (std::size_t i = 0; i < count; ++i) {
-      BlendedPoint point = {static_cast<double>(mean[i]), static_cast<double>(variance[i])};
+      BlendedPoint point = {static_cast<double>(mean[i]), static_cast<double>(variance[i]), 1.0};
       if (process_) {
         const double network = ensemble_.members.empty() ? process[i] : point.mean;
-        point = blended(worth_.process_weight, process[i], process_variance[i], network);
+        point = blended(weight_, process[i], process_variance[i], network);
       }
       if (!out.mean.empty()) out.mean[first + i] = point.mean;
       if (!out.sd_epistemic.empty()) out.sd_epistemic[first + i] = std::sqrt(point.variance);

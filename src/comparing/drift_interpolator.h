@@ -43,6 +43,7 @@ class DriftInterpolator : public Interpolator {
   std::vector<LastLayerPosterior> last_layers_;
   std::shared_ptr<const Process> process_;
   PartWorth worth_;
+  BlendWeight weight_ = {};
 };
 
 }  // namespace drift

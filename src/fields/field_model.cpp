@@ -103,7 +103,7 @@ void save_field_model(const std::filesystem::path& path, const FieldModel& model
     write_safetensors(path, parts.tensors, parts.metadata);
   } else if (model.process) {
     ModelParts parts = model_parts(model.ensemble, metadata);
-    const ProcessTensors tensors(*model.process, model.process_weight);
+    const ProcessTensors tensors(*model.process, model.weight);
     tensors.add_to(parts);
     write_safetensors(path, parts.tensors, parts.metadata);
   } else {
@@ -148,7 +148,7 @@ FieldModel load_field_model(const std::filesystem::path& path) {
   const SafetensorsFile file(path);
   StoredProcess process = read_process(file, space_of(model.domain), model.info.has_time, static_cast<std::size_t>(coordinates));
   model.process = std::move(process.process);
-  model.process_weight = process.weight;
+  model.weight = process.weight;
   StoredMethod method = read_method(file, model.domain);
   model.method = std::move(method.method);
   model.method_text = std::move(method.text);

@@ -82,8 +82,9 @@ void predict_networks(Engine& engine, Predictor& networks, const FieldModel& mod
   networks.input_gradient(rows, MatrixView<float>(out.gradient.data(), n, rows.cols));
 }
 
-// A slope towards east and north (x and y) as a gradient of the row's coordinates, with this weight beside what is there.
-void add_slope(const FieldModel& model, double weight, MatrixView<const float> rows, MatrixView<const double> slope, Raw& out) {
+// A slope towards east and north (x and y) as a gradient of the row's coordinates, beside what is there and has this share [n].
+void add_slope(const FieldModel& model, std::span<const double> share, MatrixView<const float> rows,
+               MatrixView<const double> slope, Raw& out) {
   const std::size_t columns = rows.cols;
   for (std::size_t i = 0; i < rows.rows; ++i) {
     float* to = out.gradient.data() + i * columns;
@@ -100,25 +101,25 @@ void add_slope(const FieldModel& model, double weight, MatrixView<const float> r
     }
     for (std::size_t d = 0; d < columns; ++d) {
       const double added = d < space ? along.at(d) : slope(i, 2);
-      to[d] = static_cast<float>((1.0 - weight) * static_cast<double>(to[d]) + weight * added);
+      to[d] = static_cast<float>(share[i] * static_cast<double>(to[d]) + (1.0 - share[i]) * added);
     }
   }
 }
 
 void blend_process(Engine& engine, const FieldModel& model, MatrixView<const float> rows, const PredictWants& wants, Raw& out) {
   const std::size_t n = rows.rows;
-  std::vector<double> mean(n), variance(n), slope(wants.gradient ? 3 * n : 0);
+  std::vector<double> mean(n), variance(n), share(n), slope(wants.gradient ? 3 * n : 0);
   const MatrixView<double> slopes = wants.gradient ? MatrixView<double>(slope.data(), n, 3) : MatrixView<double>();
   model.process->predict(rows, {.mean = mean, .variance = variance, .gradient = slopes}, engine.host_threads());
   if (out.mean.empty()) out.mean = mean;
   out.variance.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    const BlendedPoint point = blended(model.process_weight, mean[i], variance[i], out.mean[i]);
-    out.mean[i] = point.mean, out.variance[i] = point.variance;
+    const BlendedPoint point = blended(model.weight, mean[i], variance[i], out.mean[i]);
+    out.mean[i] = point.mean, out.variance[i] = point.variance, share[i] = point.by_network;
   }
   if (!wants.gradient) return;
   out.gradient.resize(n * rows.cols);
-  add_slope(model, model.process_weight, rows, slopes, out);
+  add_slope(model, share, rows, slopes, out);
 }
 
 // By central differences over a hundredth of the method's lengths each way (where it has none, of lengths that a map of the
@@ -146,7 +147,7 @@ void method_gradient(const FieldModel& model, MatrixView<const float> rows, cons
   for (std::size_t k = 0; k < apart.size(); ++k)
     slope[k / directions * 3 + k % directions] = (mean[2 * k] - mean[2 * k + 1]) / apart[k];
   out.gradient.assign(n * rows.cols, 0.0F);
-  add_slope(model, 1.0, rows, {slope.data(), n, 3}, out);
+  add_slope(model, std::vector<double>(n, 0.0), rows, {slope.data(), n, 3}, out);
 }
 
 void predict_method(Engine& engine, const FieldModel& model, MatrixView<const float> rows, const PredictWants& wants, Raw& out) {

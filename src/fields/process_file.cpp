@@ -21,7 +21,7 @@ constexpr std::size_t kMostNeighbours = 1000;
 struct Header {
   ProcessParameters parameters;
   std::size_t places = 0, neighbours = 0;
-  double weight = 0.0;
+  BlendWeight weight;
 };
 
 }  // namespace
@@ -52,7 +52,8 @@ void visit_fields(Self& self, auto&& field) {
   field("parameters", self.parameters);
   field("places", self.places);
   field("neighbours", self.neighbours);
-  field("weight", self.weight);
+  field("weight", self.weight.process);
+  field("reach", self.weight.reach);
 }
 
 namespace {
@@ -66,7 +67,8 @@ void check(const SafetensorsFile& file, const Header& header) {
                     positive(p.time_length) && std::isfinite(p.drift_x) && std::isfinite(p.drift_y) && positive(p.sill) &&
                     positive(p.nugget) && not_negative(p.track_variance) && positive(p.track_time) &&
                     not_negative(p.platform_variance) && header.places > 0 && header.neighbours > 0 &&
-                    header.neighbours <= kMostNeighbours && header.weight >= 0.0 && header.weight <= 1.0;
+                    header.neighbours <= kMostNeighbours && header.weight.process >= 0.0 && header.weight.process <= 1.0 &&
+                    positive(header.weight.reach);
   if (!good) file.fail("is corrupt: a parameter of its process is out of range");
 }
 
@@ -117,7 +119,7 @@ Places read_places(const SafetensorsFile& file, Space space, std::size_t count, 
 
 }  // namespace
 
-ProcessTensors::ProcessTensors(const Process& process, double weight) : places_(process.places()) {
+ProcessTensors::ProcessTensors(const Process& process, const BlendWeight& weight) : places_(process.places()) {
   const Header header = {process.parameters(), places_.size(), process.neighbours(), weight};
   metadata_ = write_json(header).dump();
   std::map<std::int32_t, std::int32_t> numbers;

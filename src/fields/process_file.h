@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "drift/field_model.h"
 #include "network/model_file.h"
 #include "process/process.h"
 
@@ -13,13 +14,13 @@ namespace drift {
 // Tracks are numbered anew, so that float32 holds them.
 struct StoredProcess {
   std::shared_ptr<const Process> process;
-  double weight = 0.0;
+  BlendWeight weight;
 };
 
 // Tensors of the process, whose numbers it owns: keep it until the file is written.
 class ProcessTensors {
  public:
-  ProcessTensors(const Process& process, double weight);
+  ProcessTensors(const Process& process, const BlendWeight& weight);
   void add_to(ModelParts& parts) const;
 
  private:

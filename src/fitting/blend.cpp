@@ -12,6 +12,7 @@ namespace drift {
 namespace {
 
 constexpr std::size_t kJudged = 20000;  // observations forecast out of fold, at most
+constexpr double kReach = 1.0;          // of the networks, in their differences from the process out of fold
 constexpr std::size_t kBlock = 4096;    // points kriged between looks at the stop
 
 // Members that leave out this fold.
@@ -134,41 +135,45 @@ OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observ
   return out;
 }
 
-double blend_weight(const OutOfFold& out) {
-  if (out.network.empty()) return 1.0;
+BlendWeight blend_weight(const OutOfFold& out) {
+  const std::size_t n = out.network.size();
+  double squares = 0.0;
+  for (std::size_t i = 0; i < n; ++i) squares += (out.network[i] - out.process[i]) * (out.network[i] - out.process[i]);
+  if (squares <= 0.0) return {};
+  BlendWeight weight = {.process = 0.0, .reach = kReach * std::sqrt(squares / static_cast<double>(n))};
+  // What the networks would add if they had the whole weight: y - process = share added + error.
+  std::vector<double> added(n);
   double both = 0.0, apart = 0.0;
-  for (std::size_t i = 0; i < out.y.size(); ++i) {
-    const double difference = out.network[i] - out.process[i];
-    both += (out.y[i] - out.process[i]) * difference;
-    apart += difference * difference;
+  for (std::size_t i = 0; i < n; ++i) {
+    added[i] = blended(weight, out.process[i], 0.0, out.network[i]).mean - out.process[i];
+    both += (out.y[i] - out.process[i]) * added[i];
+    apart += added[i] * added[i];
   }
-  if (both <= 0.0 || apart <= 0.0) return 1.0;
   const double share = both / apart;
+  if (share <= 0.0) return {1.0, weight.reach};
   // The sandwich estimate of its variance, clustered by group.
-  std::vector<double> scores(out.group.empty() ? out.y.size() : 0);
-  for (std::size_t i = 0; i < out.y.size(); ++i) {
-    const std::size_t group = out.group.empty() ? i : out.group[i];
-    if (group >= scores.size()) scores.resize(group + 1);
-    const double difference = out.network[i] - out.process[i];
-    scores[group] += (out.y[i] - out.process[i] - share * difference) * difference;
+  std::vector<double> scores(out.group.empty() ? n : *std::max_element(out.group.begin(), out.group.end()) + std::size_t{1});
+  for (std::size_t i = 0; i < n; ++i) {
+    scores[out.group.empty() ? i : out.group[i]] += (out.y[i] - out.process[i] - share * added[i]) * added[i];
   }
   const double variance = std::inner_product(scores.begin(), scores.end(), scores.begin(), 0.0) / (apart * apart);
-  return 1.0 - std::clamp(share - variance / share, 0.0, 1.0);
+  weight.process = 1.0 - std::clamp(share - variance / share, 0.0, 1.0);
+  return weight;
 }
 
-PartWorth part_worth(const OutOfFold& out, double weight, const Domain& domain) {
-  PartWorth worth = {.process_weight = weight};
+PartWorth part_worth(const OutOfFold& out, const BlendWeight& weight, const Domain& domain) {
+  PartWorth worth = {.process_weight = weight.process};
   worth.process_rmse = sd_from_engine(domain, root_mean_square(out.y, out.process));
   worth.blend_rmse = worth.process_rmse;
   if (out.network.empty()) return worth;
   std::vector<double> both(out.y.size());
-  for (std::size_t i = 0; i < both.size(); ++i) both[i] = weight * out.process[i] + (1.0 - weight) * out.network[i];
+  for (std::size_t i = 0; i < both.size(); ++i) both[i] = blended(weight, out.process[i], 0.0, out.network[i]).mean;
   worth.network_rmse = sd_from_engine(domain, root_mean_square(out.y, out.network));
   worth.blend_rmse = sd_from_engine(domain, root_mean_square(out.y, both));
   return worth;
 }
 
-Forecast forecast_of(const OutOfFold& out, double weight, const Domain& domain, const Observations& observations,
+Forecast forecast_of(const OutOfFold& out, const BlendWeight& weight, const Domain& domain, const Observations& observations,
                      std::span<const std::size_t> rows, double noise_sd, double spread_scale, bool noise_by_sigma) {
   Forecast forecast;
   for (const std::size_t row : rows) {

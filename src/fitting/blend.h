@@ -42,19 +42,20 @@ OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observ
                                const InterpolatorData& data, const Ensemble& ensemble, const Process& process,
                                const Control& control = {});
 
-// w of mean = w process + (1 - w) network, within [0, 1]. The share of the networks that has the least squared error, u, is known
-// with a variance v, by how much tracks (or blocks) disagree on it. What they do not agree on is left to the process, which knows
-// how far the observations are: the networks get u (1 - v / u^2), or nothing (James & Stein's shrinkage, its positive part).
+// The reach is the parts' root-mean-square difference. The networks' share u, as far as it is not damped by that, is the
+// one with the least squared error, within [0, 1]. It is known with a variance v, by how much tracks (or blocks) disagree on it,
+// and what they do not agree on is left to the process: the networks get u (1 - v / u^2), or nothing (James & Stein's shrinkage,
+// its positive part).
 //
 // Out of fold a row has fewer members than a prediction will have, which counts against the networks; allowing for it was tried
 // and made held-out scores worse.
-double blend_weight(const OutOfFold& out);
+BlendWeight blend_weight(const OutOfFold& out);
 
 // RMSE of each part out of fold, in the values' unit.
-PartWorth part_worth(const OutOfFold& out, double weight, const Domain& domain);
+PartWorth part_worth(const OutOfFold& out, const BlendWeight& weight, const Domain& domain);
 
 // What judge() asks for, of rows among out.rows.
-Forecast forecast_of(const OutOfFold& out, double weight, const Domain& domain, const Observations& observations,
+Forecast forecast_of(const OutOfFold& out, const BlendWeight& weight, const Domain& domain, const Observations& observations,
                      std::span<const std::size_t> rows, double noise_sd, double spread_scale, bool noise_by_sigma);
 
 }  // namespace drift

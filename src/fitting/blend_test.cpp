@@ -19,19 +19,50 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(BlendWeight, IsTheOneWithTheLeastSquaredError) {
+// n rows in tracks of ten: the truth, and both parts with errors of their own.
+OutOfFold independent_errors(int n, double process_sd, double network_sd) {
   RandomStream random({.seed = 3, .purpose = Purpose::simulation});
   OutOfFold out;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < n; ++i) {
     const double truth = random.normal();
     out.y.push_back(truth);
-    out.process.push_back(truth + 0.3 * random.normal());
-    out.network.push_back(truth + 0.6 * random.normal());
+    out.process.push_back(truth + process_sd * random.normal());
+    out.network.push_back(truth + network_sd * random.normal());
+    out.group.push_back(static_cast<std::uint32_t>(i / 10));
   }
-  // Independent errors: weights as the inverse variances.
-  EXPECT_NEAR(blend_weight(out), 0.36 / (0.36 + 0.09), 0.03);
-  const PartWorth worth = part_worth(out, blend_weight(out), sphere_domain());
+  return out;
+}
+
+double blend_rmse(const OutOfFold& out, const BlendWeight& weight) { return part_worth(out, weight, sphere_domain()).blend_rmse; }
+
+TEST(BlendWeight, HasTheLeastSquaredErrorOfAllWeights) {
+  const OutOfFold out = independent_errors(20000, 0.3, 0.6);
+  const BlendWeight found = blend_weight(out);
+  const double least = blend_rmse(out, found);
+  for (const double step : {-0.1, 0.1}) EXPECT_GT(blend_rmse(out, {found.process + step, found.reach}), least) << step;
+  const PartWorth worth = part_worth(out, found, sphere_domain());
   EXPECT_LT(worth.blend_rmse, std::min(worth.process_rmse, worth.network_rmse));
+  // Damping costs little against the best plain mean of independent errors, 1 / sqrt(1 / 0.3^2 + 1 / 0.6^2) = 0.268.
+  EXPECT_NEAR(worth.blend_rmse, 0.268, 0.005);
+}
+
+TEST(BlendWeight, LeavesToTheProcessWhatTracksDoNotAgreeOn) {
+  // Networks that know nothing the process does not: of ten tracks some find them useful by chance.
+  RandomStream random({.seed = 4, .purpose = Purpose::simulation});
+  double shares = 0.0, plain = 0.0;
+  for (int repetition = 0; repetition < 200; ++repetition) {
+    OutOfFold out;
+    for (std::uint32_t track = 0; track < 10; ++track) {
+      const double error = random.normal(), difference = random.normal();
+      for (int i = 0; i < 20; ++i) {
+        out.y.push_back(error), out.process.push_back(0.0), out.network.push_back(difference), out.group.push_back(track);
+      }
+    }
+    shares += 1.0 - blend_weight(out).process;
+    out.group.clear();  // as if each row were independent
+    plain += 1.0 - blend_weight(out).process;
+  }
+  EXPECT_LT(shares, 0.5 * plain);
 }
 
 TEST(BlendWeight, StaysWithinItsParts) {
@@ -39,9 +70,34 @@ TEST(BlendWeight, StaysWithinItsParts) {
   out.y = {1.0, 2.0, 3.0};
   out.process = {1.1, 2.1, 3.1};
   out.network = {1.3, 2.3, 3.3};  // beyond the process as seen from the truth
-  EXPECT_EQ(blend_weight(out), 1.0);
+  EXPECT_EQ(blend_weight(out).process, 1.0);
   std::swap(out.process, out.network);
-  EXPECT_EQ(blend_weight(out), 0.0);
+  EXPECT_EQ(blend_weight(out).process, 0.0);
+  out.network = out.process;
+  EXPECT_EQ(blend_weight(out), BlendWeight{});
+}
+
+TEST(Blended, CountsNetworksTheLessTheFurtherTheyAreFromTheProcess) {
+  const BlendWeight weight = {.process = 0.6, .reach = 0.5};
+  EXPECT_NEAR(blended(weight, 1.0, 0.2, 1.0 + 1e-4).mean - 1.0, 0.4e-4, 1e-10);
+  EXPECT_NEAR(blended(weight, 1.0, 0.2, 1.5).mean, 1.0 + 0.5 * 0.4 * 0.5, 1e-12);  // half at the reach
+  EXPECT_LT(std::abs(blended(weight, 1.0, 0.2, 101.0).mean - 1.0), 0.002);
+  EXPECT_LT(blended(weight, 1.0, 0.2, 101.0).variance, 0.2 + 0.4 * 0.25 + 1e-9);
+}
+
+TEST(Blended, DerivativeAgreesWithFiniteDifferences) {
+  const BlendWeight weight = {.process = 0.3, .reach = 0.7};
+  for (const double network : {-3.0, -0.4, 0.2, 0.9, 2.5}) {
+    const double step = 1e-6, process = 0.1;
+    const double by_network =
+        (blended(weight, process, 0.2, network + step).mean - blended(weight, process, 0.2, network - step).mean) / (2.0 * step);
+    const double by_process =
+        (blended(weight, process + step, 0.2, network).mean - blended(weight, process - step, 0.2, network).mean) / (2.0 * step);
+    const double found = blended(weight, process, 0.2, network).by_network;
+    EXPECT_NEAR(found, by_network, 1e-8) << network;
+    EXPECT_NEAR(1.0 - found, by_process, 1e-8) << network;
+    EXPECT_GT(std::abs(found - (1.0 - weight.process)), 1e-3) << network;  // not the plain weight
+  }
 }
 
 TEST(PlanFit, FoldsNeverSplitATrack) {
@@ -136,7 +192,7 @@ TEST(FieldModelFile, KeepsBlendsAndProcesses) {
     const FieldModel model = fitted(method);
     save_field_model(folder / "m.safetensors", model);
     const FieldModel back = load_field_model(folder / "m.safetensors");
-    EXPECT_EQ(back.process_weight, model.process_weight);
+    EXPECT_EQ(back.weight, model.weight);
     ASSERT_TRUE(back.process);
     EXPECT_EQ(back.process->parameters(), model.process->parameters());
     const FieldPrediction one = predict_field(*engine, model, lon, lat, time),

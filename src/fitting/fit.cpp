@@ -153,8 +153,8 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
   }
   const OutOfFold out =
       forecast_out_of_fold(*engine, plan, observations, training.view(), model.ensemble, *model.process, judging);
-  model.process_weight = blend_weight(out);
-  result.worth = part_worth(out, model.process_weight, plan.domain);
+  model.weight = blend_weight(out);
+  result.worth = part_worth(out, model.weight, plan.domain);
   judge(*engine, plan, data, result, &out, judging);
   return result;
 }

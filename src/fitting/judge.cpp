@@ -244,8 +244,8 @@ void judge(Engine& engine, const FitPlan& plan, const Dataset& data, FitResult& 
   };
   const auto forecaster = [&](std::span<const std::size_t> rows) {
     if (!plan.out_of_fold) return by_model(rows);
-    return forecast_of(*out, model.process_weight, plan.domain, data.observations, rows, model.info.noise_sd,
-                       model.info.spread_scale, sigmas);
+    return forecast_of(*out, model.weight, plan.domain, data.observations, rows, model.info.noise_sd, model.info.spread_scale,
+                       sigmas);
   };
   const std::vector<std::size_t>& judged = plan.out_of_fold ? out->rows : plan.split.held_out;
   const Judgement judgement = judge(plan, data.observations, judged, forecaster, model.info, known, by_model);

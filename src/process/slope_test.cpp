@@ -58,6 +58,7 @@ ProcessParameters parameters_of(double nu, double length) {
   return {.nu = nu,
           .length_x = 1.3 * length,
           .length_y = 0.8 * length,
+          .shear = 0.3,
           .time_length = 0.9,
           .drift_x = 0.5,
           .drift_y = -0.3,
