@@ -117,9 +117,8 @@ class Baselines {
     out.method = drift::make_interpolator(text, tracks.domain);
     ProgressLine line(text);
     const Times begun = now();
-    out.method->fit(tracks.data(), {.seed = 1,
-                                    .threads = options_.threads,
-                                    .progress = [&](double share, const std::string& what) { line.update(share, 1.0, what); }});
+    out.method->fit(tracks.data(), {.seed = 1, .threads = options_.threads},
+                    {.progress = [&](double share, const std::string& what) { line.update(share, 1.0, what); }});
     out.times = now() - begun;
     return out;
   }

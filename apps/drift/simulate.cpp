@@ -27,7 +27,7 @@
 
 namespace {
 
-constexpr const char* kStart = "2020-03-01";
+constexpr const char* kFirstDay = "2020-03-01";
 constexpr double kDays = 9.0;
 constexpr double kRateHz = 1.0;
 
@@ -113,7 +113,7 @@ class Simulate {
   void settle_time() {
     constexpr double kTolerance = 1e-6;  // days: rounding in start + days
     const std::string& start = verb_.start;
-    if (!drift::parse_iso_time(start.empty() ? kStart : start, options_.start_days)) {
+    if (!drift::parse_iso_time(start.empty() ? kFirstDay : start, options_.start_days)) {
       throw drift::UsageError(fmt::format("--start: '{}' is not a time such as 2020-03-01 or 2020-03-01T06:00", start));
     }
     options_.days = verb_.days.value_or(kDays);
@@ -233,7 +233,7 @@ void add_simulate(CLI::App& app) {
   add("--platforms", options->platforms, fmt::format("Which satellites [{}]", fmt::join(drift::simulated_platforms(), ",")))
       ->delimiter(',');
   add("--start", options->start,
-      fmt::format("Time of the first observation (ISO 8601, UTC) [{}, or when the truth begins]", kStart));
+      fmt::format("Time of the first observation (ISO 8601, UTC) [{}, or when the truth begins]", kFirstDay));
   add("--days", options->days, fmt::format("How long [{:g}, or as long as the truth lasts]", kDays))->check(positive_number());
   CLI::Option* rate = add("--rate-hz", options->rate_hz, fmt::format("Observations a second and satellite [{:g}]", kRateHz))
                           ->check(positive_number());

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "drift/error.h"
-#include "drift/grouped.h"
 #include "drift/interpolator.h"
 #include "fields/training_sample.h"
 #include "fitting/blend.h"
@@ -81,20 +80,10 @@ void train_networks(Engine& engine, const FitPlan& plan, const TrainingRows& row
   TrainingState state;
   take_up(plan, control, ensemble, state);
   if (ensemble.members.empty()) ensemble = draw_networks(plan);
-  TrainOptions options;
-  const double begun = seconds_now();
-  std::optional<std::uint64_t> first_step;
-  options.control.stop = control.stop;
-  options.control.progress = [&](const Progress& progress) {
-    if (!first_step) first_step = progress.step;
-    const double seen = static_cast<double>((progress.step - *first_step) * plan.recipe.batch);
-    control.report(static_cast<double>(progress.step) / static_cast<double>(progress.steps),
-                   fmt::format("{} observations/s, loss {:.4f}", grouped(seen / (seconds_now() - begun)), progress.loss));
-  };
-  options.checkpoint = control.checkpoint;
-  options.checkpoint_every_s = plan.settings.train.checkpoint_every_s;
-  options.metadata = {{kFingerprintKey, plan.fingerprint}, {kSettingsKey, to_toml(plan.settings)}};
-  if (!train(engine, ensemble, state, rows.view(), plan.recipe, options)) throw Stopped("stopped");
+  train(engine, ensemble, state, rows.view(), plan.recipe,
+        {.control = control,
+         .checkpoint_every_s = plan.settings.train.checkpoint_every_s,
+         .metadata = {{kFingerprintKey, plan.fingerprint}, {kSettingsKey, to_toml(plan.settings)}}});
 }
 
 // Another method than drift's own.
@@ -102,13 +91,7 @@ void fit_method(const FitPlan& plan, const InterpolatorData& data, const Control
   const UncertaintySettings& wanted = plan.settings.uncertainty;
   model.method_text = text_of(*plan.settings.fit.method);
   std::shared_ptr<Interpolator> method = make_interpolator(model.method_text, plan.domain);
-  const InterpolatorControl own = {.seed = plan.settings.seed,
-                                   .threads = plan.settings.threads,
-                                   .backend = plan.settings.backend,
-                                   .precision = plan.settings.precision,
-                                   .progress = control.progress,
-                                   .stop = control.stop};
-  if (!method->fit(data, own)) throw Stopped("stopped");
+  method->fit(data, interpolator_options(plan.settings), control);
   std::string found;
   for (const auto& [name, value] : method->findings(plan.domain))
     found += fmt::format("{}{} {}", found.empty() ? "" : ", ", name, value);
