@@ -85,7 +85,7 @@ class Compare {
     const ChildResult child = run_child(arguments, stop);
     if (child.stopped) throw drift::Stopped("stopped");
     if (child.status == 0) return drift::compared_fit_from_json(child.out);
-    const std::string why = child.signal == SIGKILL ? "it was killed, perhaps because the machine had no memory left"
+    const std::string why = child.signal == SIGKILL ? "it was killed, perhaps because the machine ran out of memory"
                             : child.signal != 0     ? fmt::format("it crashed (signal {})", child.signal)
                                                     : fmt::format("it ended with status {}", child.status);
     return drift::ComparedFit{.method = method, .seed = seed, .failure = why};
@@ -118,7 +118,8 @@ class Compare {
     report(plan, so_far);
     std::size_t worked = 0;
     for (const drift::ComparedMethod& row : so_far.rows) worked += row.fits;
-    if (worked == 0) throw drift::Error(fmt::format("no method worked; the first said: {}", so_far.rows.front().failure));
+    if (worked == 0)
+      throw drift::Error(fmt::format("no method succeeded; the first failed with: {}", so_far.rows.front().failure));
   }
 
   std::string draw(const drift::ComparePlan& plan, const drift::Comparison& comparison) const {
@@ -155,18 +156,18 @@ class Compare {
 
 void add_compare(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* verb = app.add_subcommand("compare", "Put methods beside each other on the same observations");
+  CLI::App* verb = app.add_subcommand("compare", "Compare methods on the same observations");
   verb->footer(
       "drift compare run.toml --method all --seeds 1\ndrift compare FILES --value sla --method drift --method "
       "nngp:neighbours=64\n"
-      "Stopped, the same command goes on; drift compare --list names the methods and their options.");
+      "If stopped, the same command resumes; drift compare --list names the methods and their options.");
   verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
-  verb->add_flag("--list", options->list, "Name the methods with their options, and stop");
+  verb->add_flag("--list", options->list, "List the methods with their options and exit");
   auto flags = std::make_shared<RunOptions>(
       *verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "compare"});
   verb->add_flag("--no-maps", options->no_maps, "Draw no pictures")->group("Compare");
-  verb->add_flag("--fresh", options->fresh, "Begin anew, whatever the folder holds")->group("Run");
-  verb->add_flag("--plan", options->plan_only, "Say what would be done, and stop")->group("Run");
+  verb->add_flag("--fresh", options->fresh, "Start afresh and ignore earlier results in the folder")->group("Run");
+  verb->add_flag("--plan", options->plan_only, "Print the plan and exit")->group("Run");
   verb->add_flag("--json", options->json, "Print the table as JSON")->group("Run");
   verb->add_flag("--quiet", options->quiet, "Print errors only")->group("Run");
   verb->add_option("--one", options->one)->group("");

@@ -89,6 +89,7 @@ class LocalExpertsInterpolator : public Interpolator {
       rows.insert(rows.end(), record.rows.begin(), record.rows.end());
       counts.push_back(static_cast<std::int64_t>(record.rows.size()));
     }
+    if (experts == 0) throw UsageError("method experts: fit it before saving it");
     const std::size_t width = fitted.size() / experts, space = places.size() / experts, all = rows.size();
     state.put("places", {experts, space}, std::move(places));
     state.put("fitted", {experts, width}, std::move(fitted));

@@ -119,7 +119,7 @@ ComparedFit compared_fit_from_json(const std::string& text) {
     for (const auto& pair : json.at("findings")) fit.findings.emplace_back(pair.at(0), pair.at(1));
     return fit;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("the result of a fit does not read: {}; --fresh fits anew", error.what()));
+    throw Error(fmt::format("the result of a fit does not read: {}; --fresh repeats the fit", error.what()));
   }
 }
 

@@ -64,8 +64,8 @@ class Fitted {
     const bool good = std::isfinite(said.mean[i]) && said.sd_epistemic[i] >= 0.0 && std::isfinite(said.sd_epistemic[i]) &&
                       said.sd_total[i] >= 0.0 && std::isfinite(said.sd_total[i]);
     if (good) return;
-    throw Error(fmt::format("its prediction at {:.4g}, {:.4g} is no number (mean {:g}, sd {:g}, sd of an observation {:g})", lon,
-                            lat, said.mean[i], said.sd_epistemic[i], said.sd_total[i]));
+    throw Error(fmt::format("its prediction at {:.4g}, {:.4g} is not a number (mean {:g}, sd {:g}, sd of an observation {:g})",
+                            lon, lat, said.mean[i], said.sd_epistemic[i], said.sd_total[i]));
   }
 
   const ComparePlan& plan_;
@@ -211,7 +211,7 @@ ComparedFit compare_fit(const ComparePlan& plan, const Dataset& data, const std:
   } catch (const Stopped&) {
     throw;
   } catch (const std::bad_alloc&) {
-    return failed("the machine has not enough memory for it");
+    return failed("the machine has too little memory for it");
   } catch (const std::exception& error) {
     return failed(error.what());
   }

@@ -215,9 +215,10 @@ TEST_F(Train, RefusesAStateOfAnotherRecipe) {
 }
 
 TEST_F(Train, RefusesACheckpointItCouldNotWriteBeforeItTrains) {
-  EXPECT_NE(refusal(data_.set(), twenty_steps(), {.checkpoint = folder_ / "no_such_folder/c"}).find("is not a folder"),
-            std::string::npos);
-  EXPECT_NE(refusal(data_.set(), twenty_steps(), {.checkpoint = folder_ / "c", .checkpoint_every_s = 0.0}), "");
+  EXPECT_NE(
+      refusal(data_.set(), twenty_steps(), {.control = {.checkpoint = folder_ / "no_such_folder/c"}}).find("is not a folder"),
+      std::string::npos);
+  EXPECT_NE(refusal(data_.set(), twenty_steps(), {.control = {.checkpoint = folder_ / "c"}, .checkpoint_every_s = 0.0}), "");
   EXPECT_TRUE(engine_.ends.empty());
 }
 

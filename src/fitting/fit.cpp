@@ -45,14 +45,14 @@ void take_up(const FitPlan& plan, const Control& control, Ensemble& ensemble, Tr
   const auto found = checkpoint.metadata.find(kFingerprintKey);
   if (found == checkpoint.metadata.end() || found->second != plan.fingerprint) {
     throw UsageError(
-        fmt::format("{}: this checkpoint is of another run: {}. Repeat that run to finish it, or begin anew with --fresh",
+        fmt::format("{}: this checkpoint is of another run: {}. Repeat that run to finish it, or start afresh with --fresh",
                     control.checkpoint.string(), difference(plan, checkpoint.metadata)));
   }
   ensemble = std::move(checkpoint.ensemble);
   state = std::move(checkpoint.state);
   const auto fewer = [](const MemberProgress& a, const MemberProgress& b) { return a.step < b.step; };
   const auto least = std::min_element(state.members.begin(), state.members.end(), fewer);
-  control.tell(fmt::format("Resuming from {}: {} steps a network are done.", control.checkpoint.string(),
+  control.tell(fmt::format("Resuming from {}: {} steps per network are done.", control.checkpoint.string(),
                            least == state.members.end() ? 0 : least->step));
 }
 
@@ -71,8 +71,7 @@ constexpr double kNetworksShare = 0.7, kProcessShare = 0.2;
 [[noreturn]] void stop_fit(const Control& control) {
   const std::filesystem::path& path = control.checkpoint;
   if (path.empty() || !std::filesystem::exists(path)) throw Stopped("stopped; nothing was written");
-  throw Stopped(
-      fmt::format("stopped; what was learnt so far is in {}. The same command takes it up again from there", path.string()));
+  throw Stopped(fmt::format("stopped; progress so far is in {}. The same command resumes from there", path.string()));
 }
 
 // Trains the networks from where the checkpoint left off.

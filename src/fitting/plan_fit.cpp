@@ -126,7 +126,7 @@ class Planner {
     for (const MethodInfo& info : method_infos()) {
       if (info.name == choice.name) note(plan_, "Model: {}, {}: {}.", text_of(choice), info.title, info.summary);
     }
-    note(plan_, "Checkpoints: none; a fit of this method that is stopped begins anew.");
+    note(plan_, "Checkpoints: none; if stopped, a fit of this method starts afresh.");
   }
 
   bool time_varies() {
@@ -231,10 +231,11 @@ class Planner {
     plan_.nugget_sd = nugget_sd(value, pairs, triples);
     if (!by_paper(plan_)) {
       if (plan_.nugget_sd > 0.0) {
-        note(plan_, "Noise: about {:.2g}, by how neighbouring observations differ; training is held back accordingly.",
+        note(plan_,
+             "Noise: about {:.2g}, from differences between neighbouring observations; training is regularised accordingly.",
              plan_.nugget_sd);
       } else {
-        note(plan_, "Noise: too little to tell from how neighbouring observations differ.");
+        note(plan_, "Noise: too small to estimate from differences between neighbouring observations.");
       }
     }
     advise_on_outliers(outlier_share(value, triples, plan_.nugget_sd));
@@ -247,7 +248,8 @@ class Planner {
     constexpr double kMany = 0.002;
     if (share < kMany || plan_.settings.train.loss == LossKind::huber) return;
     note(plan_,
-         "Outliers: {:.1f} % of the observations lie five times the noise off their neighbours; --loss huber counts them less.",
+         "Outliers: {:.1f} % of the observations differ from their neighbours by more than five times the noise; --loss huber "
+         "limits their influence.",
          100.0 * share);
   }
 
@@ -281,11 +283,11 @@ class Planner {
     if (!has_networks(plan_)) return;
     if (recipe.value_noise > 0.0) {
       note(plan_,
-           "Ensemble: each network's values get noise of {:.2g} of its own, so that their spread tells what the noise leaves "
-           "open.",
+           "Ensemble: independent noise of sd {:.2g} is added to each network's training values, so that their spread reflects "
+           "the noise.",
            recipe.value_noise * plan_.domain.value.sd);
     }
-    note(plan_, "Training: {} in batches of {}: {} steps a network.", counted(recipe.epochs, "epoch"), recipe.batch,
+    note(plan_, "Training: {} in batches of {}: {} steps per network.", counted(recipe.epochs, "epoch"), recipe.batch,
          grouped(static_cast<double>(total_steps(recipe, training))));
   }
 

@@ -51,7 +51,7 @@ void choose_split(const Dataset& data, FitPlan& plan) {
   }
   plan.split = split_observations(data.observations, options, std::span<const std::size_t>(rows));
   if (!plan.test.empty())
-    note(plan, "Test set: {} observations, which score and are not trained on.", grouped(static_cast<double>(plan.test.size())));
+    note(plan, "Test set: {} observations, used for scores only.", grouped(static_cast<double>(plan.test.size())));
   if (plan.split.training.size() < kFewestObservations) {
     throw Error(
         fmt::format("only {} observations are left to train on; hold out fewer (--held-out)", plan.split.training.size()));
@@ -90,7 +90,7 @@ void choose_folds(const Dataset& data, FitPlan& plan) {
                            .on_plane = data.on_plane},
                           rows);
   note(plan, "Folds: {}, {}. {}", plan.folds.count, split_words(options),
-       plan.out_of_fold     ? "Each is forecast by what was fitted without it; those forecasts calibrate and score."
+       plan.out_of_fold     ? "Each is forecast by parts fitted without it; those forecasts give calibration and scores."
        : has_networks(plan) ? "Each network leaves one out."
                             : "The method may judge its settings by them.");
 }

@@ -195,7 +195,7 @@ TuneResult tune_run(const FitPlan& plan, const Dataset& data, const std::filesys
     }
   } catch (const Stopped&) {
     const bool kept = file && std::filesystem::exists(path);
-    throw Stopped(kept ? fmt::format("stopped; the trials so far are in {}. The same command goes on from there", path.string())
+    throw Stopped(kept ? fmt::format("stopped; the trials so far are in {}. The same command resumes from there", path.string())
                        : "stopped; no trial was kept");
   }
   result.alpha = wanted.alpha.value_or(choose_alpha(result.study));
