@@ -35,7 +35,7 @@ LayerWork work_of(const LayerPlan& layer) {
 constexpr std::size_t kFewSteps = 8;
 constexpr std::size_t kLeastPairs = 5;
 constexpr double kLongCallSeconds = 0.5;  // of steps: long enough to drown what else a machine does
-constexpr double kCallGrowth = 10.0;          // of a call that was too short, at most
+constexpr double kCallGrowth = 10.0;      // of a call that was too short, at most
 
 // The upper one of the two in the middle where their number is even.
 double median(std::vector<double> values) {

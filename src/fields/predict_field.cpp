@@ -18,8 +18,8 @@ namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-// Points predicted between looks at the stop: enough to fill a GPU; half a second of ten networks of the default size on two cores;
-// and kriging takes some 0.1 ms per point and core.
+// Points predicted between looks at the stop: enough to fill a GPU; half a second of ten networks of the default size on two
+// cores; and kriging takes some 0.1 ms per point and core.
 constexpr std::size_t kGpuBlock = kPointsAtATime, kCpuBlock = 8192, kProcessBlock = 4096;
 
 // Positions that are some, and where they come from.

@@ -11,7 +11,7 @@
 namespace drift::cpu {
 namespace {
 
-constexpr std::size_t kPassRows = 256;   // rows of one pass
+constexpr std::size_t kPassRows = 256;    // rows of one pass
 constexpr std::size_t kChunkRows = 1024;  // rows for which a thread goes through all members, so that weights are read seldom
 
 std::vector<Network<float>> networks(const ScaleResolver& resolver, const Ensemble& ensemble) {
