@@ -82,7 +82,7 @@ format:
 check-format:
 	@clang-format --dry-run -Werror $(FORMATTED) $(FORMATTED_CUDA)
 
-# clang-tidy reads no header that GCC has precompiled, so it has a folder of its own, in which nothing is built.
+# clang-tidy looks at one source at a time, so it has a folder of its own, in which nothing is built.
 build/tidy/compile_commands.json: build/release/with-tests
 	@cmake --preset tidy >/dev/null
 
@@ -110,6 +110,6 @@ help:
 	@echo "make install    install under PREFIX (/usr/local); DESTDIR is honoured"
 	@echo "make docs       the documentation as a site with a search: build/docs/index.html"
 	@echo "make format     clang-format every source; make check-format only looks"
-	@echo "make tidy       clang-tidy the library and the command; make tidy-changed what changed since the branch point"
+	@echo "make tidy       clang-tidy the library and the command; make tidy-changed only what changed lately"
 	@echo "make clean      remove build/ and drift-demo/"
 	@echo "JOBS=n limits the number of parallel jobs (now $(JOBS))."

@@ -1,11 +1,12 @@
-# The GPU engine: built if nvcc of CUDA 12.0 or later is found, whether or not there is a GPU; otherwise no_cuda.cpp takes its place.
+# The GPU engine: built if nvcc of CUDA 12.0 or later is found and there is a GPU, or DRIFT_CUDA_ARCHITECTURES names what to compile
+# for; otherwise no_cuda.cpp takes its place: a first build does not wait for kernels that nothing here can run.
 # CUDA's runtime is linked statically and no other library of CUDA is used, so that what is built runs on machines without them.
 #
 # The bench alone looks for cuBLAS, when it runs, to measure the card's own product (card_product.cpp).
 include(DriftCudaChecks)
-option(DRIFT_CUDA "Build the GPU engine where nvcc is found" ON)
+option(DRIFT_CUDA "Build the GPU engine if nvcc and a GPU are found" ON)
 set(DRIFT_CUDA_ARCHITECTURES "auto" CACHE STRING
-    "What the GPU engine is compiled for: auto (this machine's cards; all if it has none), all, or real architectures (90 means 90a) and virtual ones for GPUs to come")
+    "What the GPU engine is compiled for: auto (this machine's cards; none: no GPU engine), all, or real architectures (90 means 90a) and virtual ones for GPUs to come")
 
 add_custom_target(bundle_programs)  # what `make bundle` packs
 add_dependencies(bundle_programs drift_command)
@@ -19,13 +20,26 @@ elseif(NOT DRIFT_NVCC)
   set(why_no_cuda "nvcc is not found")
 else()
   drift_nvcc_release(${DRIFT_NVCC} nvcc_release)
+  if(DRIFT_CUDA_ARCHITECTURES STREQUAL "auto")
+    find_program(NVIDIA_SMI nvidia-smi)
+    drift_native_cuda_architectures("${NVIDIA_SMI}" cuda_architectures)
+  elseif(DRIFT_CUDA_ARCHITECTURES STREQUAL "all")
+    set(cuda_architectures ${drift_all_cuda_architectures})
+  else()
+    drift_cuda_architectures("${DRIFT_CUDA_ARCHITECTURES}" cuda_architectures)
+  endif()
   if(nvcc_release VERSION_LESS drift_least_cuda)  # also where it is empty
     set(why_no_cuda "${DRIFT_NVCC} is of CUDA ${nvcc_release}, and ${drift_least_cuda} or later is needed (-D DRIFT_NVCC=... names another)")
+  elseif(NOT cuda_architectures)
+    set(why_no_cuda "nvcc is there but no GPU is (-D DRIFT_CUDA_ARCHITECTURES=all builds it for other machines)")
   endif()
 endif()
 if(why_no_cuda)
   target_sources(drift_engine PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src/engine/no_cuda.cpp)
   message(STATUS "drift: no GPU engine: ${why_no_cuda}")
+  if(DRIFT_TESTS)  # for `make gpu-test`
+    add_custom_target(test_cuda COMMAND ${CMAKE_COMMAND} -E echo "no GPU tests: ${why_no_cuda}" COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
+  endif()
   return()
 endif()
 
@@ -40,14 +54,6 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25.1 does not know that 
 endif()
 find_package(CUDAToolkit REQUIRED)
 set(cuda_options "")
-if(DRIFT_CUDA_ARCHITECTURES STREQUAL "auto")
-  find_program(NVIDIA_SMI nvidia-smi)
-  drift_native_cuda_architectures("${NVIDIA_SMI}" cuda_architectures)
-elseif(DRIFT_CUDA_ARCHITECTURES STREQUAL "all")
-  set(cuda_architectures ${drift_all_cuda_architectures})
-else()
-  drift_cuda_architectures("${DRIFT_CUDA_ARCHITECTURES}" cuda_architectures)
-endif()
 foreach(architecture IN LISTS cuda_architectures)
   if(architecture MATCHES "^(.*)-virtual$")
     list(APPEND cuda_options "SHELL:-gencode arch=compute_${CMAKE_MATCH_1},code=compute_${CMAKE_MATCH_1}")

@@ -16,12 +16,12 @@ endfunction()
 # What a bundle is compiled for: cards from the A100 on, and by PTX those to come.
 set(drift_all_cuda_architectures 80 89 90a 90-virtual)
 
-# Sets `result` to the architectures that the cards of this machine need; all of them where there is no card, or one that none of
-# the real ones fits. Compiling for one takes a third of the time.
+# Sets `result` to the architectures that the cards of this machine need: nothing if there is no card, all if none of the real
+# ones fits a card. Compiling for one takes a third of the time.
 function(drift_native_cuda_architectures nvidia_smi result)
-  set(${result} ${drift_all_cuda_architectures} PARENT_SCOPE)
+  set(${result} "" PARENT_SCOPE)
   execute_process(COMMAND ${nvidia_smi} --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE text ERROR_QUIET RESULT_VARIABLE status)
-  string(REGEX MATCHALL "[^\n]+" cards "${text}")
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]+" cards "${text}")
   if(NOT status EQUAL 0 OR NOT cards)
     return()
   endif()
@@ -34,6 +34,7 @@ function(drift_native_cuda_architectures nvidia_smi result)
     elseif(card STREQUAL "9.0")
       list(APPEND needed 90a)
     else()
+      set(${result} ${drift_all_cuda_architectures} PARENT_SCOPE)
       return()
     endif()
   endforeach()

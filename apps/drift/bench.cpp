@@ -245,13 +245,13 @@ std::shared_ptr<BenchOptions> add_common(CLI::App* verb) {
 }  // namespace
 
 void add_bench(CLI::App& app) {
-  CLI::App* bench = app.add_subcommand("bench", "Speed on this machine beside the machine's own limits");
+  CLI::App* bench = app.add_subcommand("bench", "Speed on this machine, compared with the machine's limits");
   bench->require_subcommand(1);
   const std::uint64_t many = std::uint64_t{1} << 40;
 
   CLI::App* train = bench->add_subcommand("train", "Training of the paper's experiment-1 network on random observations");
   const auto training = add_common(train);
-  add(train, "--batch", training->batch, "N", "Observations a step")->check(whole_number(1, many));
+  add(train, "--batch", training->batch, "N", "Observations per step")->check(whole_number(1, many));
   add(train, "--observations", training->observations, "N", "Held in memory")->check(whole_number(1, many));
   add(train, "--recipe", training->recipe, "NAME", "Optimiser: the paper's Adam (paper) or drift's own (default)")
       ->check(CLI::IsMember({"paper", "default"}).description(""));

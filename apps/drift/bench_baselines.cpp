@@ -117,9 +117,8 @@ class Baselines {
     out.method = drift::make_interpolator(text, tracks.domain);
     ProgressLine line(text);
     const Times begun = now();
-    out.method->fit(tracks.data(), {.seed = 1,
-                                    .threads = options_.threads,
-                                    .progress = [&](double share, const std::string& what) { line.update(share, 1.0, what); }});
+    out.method->fit(tracks.data(), {.seed = 1, .threads = options_.threads},
+                    {.progress = [&](double share, const std::string& what) { line.update(share, 1.0, what); }});
     out.times = now() - begun;
     return out;
   }
@@ -273,7 +272,7 @@ void add_bench_baselines(CLI::App& bench) {
   add(verb, "--experts", options->experts, "Local experts, at least about so many")->check(whole_number(1, 1000000));
   add(verb, "--observations-each", options->observations_each, "Of an expert, about")->check(whole_number(10, 100000));
   add(verb, "--inducing", options->inducing, "Points of svgp")->check(whole_number(2, 20000));
-  add(verb, "--batch", options->batch, "Observations a step of svgp")->check(whole_number(1, 1000000));
+  add(verb, "--batch", options->batch, "Observations per step of svgp")->check(whole_number(1, 1000000));
   add(verb, "--steps", options->steps, "Of svgp to measure")->check(whole_number(1, 100000));
   add(verb, "--threads", options->threads, "0: one for each core")->check(whole_number(0, 4096));
   add(verb, "--seconds", options->seconds, "How long to measure the networks, at least")->check(positive_number());

@@ -59,8 +59,7 @@ class Compare {
     for (const std::string& choice : plan.choices) say(choice);
     if (options_.plan_only) return;
     run_file_ = drift::save_compare_run(plan);
-    const drift::Comparison comparison = compare_all(plan, reading);
-    report(plan, comparison);
+    compare_all(plan, reading);
   }
 
  private:
@@ -74,37 +73,35 @@ class Compare {
   void fit_one(const drift::ComparePlan& plan, const drift::Reading& reading) const {
     std::unique_ptr<ProgressLine> line;
     if (!options_.quiet) line = std::make_unique<ProgressLine>(fmt::format("{}, seed {}", options_.one, options_.one_seed));
-    drift::CompareControl control;
-    control.progress = [&](const std::string&, std::uint64_t, double share, const std::string& what) {
+    const drift::Control control = {.progress = [&](double share, const std::string& what) {
       if (line) line->update(share, 1.0, what);
-    };
-    const auto fit = drift::compare_fit(plan, reading, options_.one, options_.one_seed, control);
-    fmt::print("{}", drift::to_json(*fit));
+    }};
+    fmt::print("{}", drift::to_json(drift::compare_fit(plan, reading, options_.one, options_.one_seed, control)));
   }
 
-  std::optional<drift::ComparedFit> fit_in_child(const std::string& method, std::uint64_t seed,
-                                                 const std::stop_token& stop) const {
+  drift::ComparedFit fit_in_child(const std::string& method, std::uint64_t seed, const std::stop_token& stop) const {
     std::vector<std::string> arguments = {"compare", run_file_.string(), "--one", method, "--one-seed", std::to_string(seed)};
     if (options_.quiet) arguments.emplace_back("--quiet");
     const ChildResult child = run_child(arguments, stop);
-    if (child.stopped) return std::nullopt;
+    if (child.stopped) throw drift::Stopped("stopped");
     if (child.status == 0) return drift::compared_fit_from_json(child.out);
-    const std::string why = child.signal == SIGKILL ? "it was killed, perhaps because the machine had no memory left"
+    const std::string why = child.signal == SIGKILL ? "it was killed, perhaps because the machine ran out of memory"
                             : child.signal != 0     ? fmt::format("it crashed (signal {})", child.signal)
                                                     : fmt::format("it ended with status {}", child.status);
     return drift::ComparedFit{.method = method, .seed = seed, .failure = why};
   }
 
-  drift::Comparison compare_all(const drift::ComparePlan& plan, const drift::Reading& reading) const {
+  // Stopped, the table so far is printed all the same.
+  void compare_all(const drift::ComparePlan& plan, const drift::Reading& reading) const {
     Interrupt interrupt;
-    drift::CompareControl control;
-    control.stop = interrupt.token();
-    control.fresh = options_.fresh;
-    control.fit = [&](const std::string& method, std::uint64_t seed) { return fit_in_child(method, seed, interrupt.token()); };
+    drift::CompareHooks hooks;
+    hooks.fit = [&](const std::string& method, std::uint64_t seed) { return fit_in_child(method, seed, interrupt.token()); };
     const std::size_t all = plan.methods.size() * plan.seeds.size();
     std::size_t count = 0;
     say("");
-    control.done = [&](const drift::ComparedFit& fit, bool from_file) {
+    drift::Comparison so_far;
+    hooks.done = [&](const drift::ComparedFit& fit, bool from_file, const drift::Comparison& comparison) {
+      so_far = comparison;
       const std::string head = fmt::format("{}/{}  {}, seed {}", ++count, all, fit.method, fit.seed);
       if (!fit.failure.empty())
         say(fmt::format("{}: failed: {}", head, fit.failure));
@@ -112,7 +109,17 @@ class Compare {
         say(fmt::format("{}: CRPS {:.4g}, fitted in {}{}", head, fit.measures.at("crps"), clock_text(fit.measures.at("fit_s")),
                         from_file ? " by an earlier run" : ""));
     };
-    return drift::compare(plan, reading, control);
+    try {
+      so_far = drift::compare(plan, reading, {.stop = interrupt.token(), .fresh = options_.fresh}, hooks);
+    } catch (const drift::Stopped&) {
+      if (!so_far.rows.empty()) report(plan, so_far);
+      throw;
+    }
+    report(plan, so_far);
+    std::size_t worked = 0;
+    for (const drift::ComparedMethod& row : so_far.rows) worked += row.fits;
+    if (worked == 0)
+      throw drift::Error(fmt::format("no method succeeded; the first failed with: {}", so_far.rows.front().failure));
   }
 
   std::string draw(const drift::ComparePlan& plan, const drift::Comparison& comparison) const {
@@ -138,13 +145,6 @@ class Compare {
       say(fmt::format("{}  table.md, table.csv, table.json, run.toml{}; fits and their maps in fits", plan.folder.string(),
                       pictures));
     }
-    if (!comparison.finished) {
-      throw drift::Error(
-          fmt::format("stopped; the fits so far are in {}. The same command goes on from there", plan.folder.string()));
-    }
-    std::size_t worked = 0;
-    for (const drift::ComparedMethod& row : comparison.rows) worked += row.fits;
-    if (worked == 0) throw drift::Error(fmt::format("no method worked; the first said: {}", comparison.rows.front().failure));
   }
 
   const CompareOptions& options_;
@@ -156,18 +156,18 @@ class Compare {
 
 void add_compare(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* verb = app.add_subcommand("compare", "Put methods beside each other on the same observations");
+  CLI::App* verb = app.add_subcommand("compare", "Compare methods on the same observations");
   verb->footer(
       "drift compare run.toml --method all --seeds 1\ndrift compare FILES --value sla --method drift --method "
       "nngp:neighbours=64\n"
-      "Stopped, the same command goes on; drift compare --list names the methods and their options.");
+      "If stopped, the same command resumes; drift compare --list names the methods and their options.");
   verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
-  verb->add_flag("--list", options->list, "Name the methods with their options, and stop");
+  verb->add_flag("--list", options->list, "List the methods with their options and exit");
   auto flags = std::make_shared<RunOptions>(
       *verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "compare"});
   verb->add_flag("--no-maps", options->no_maps, "Draw no pictures")->group("Compare");
-  verb->add_flag("--fresh", options->fresh, "Begin anew, whatever the folder holds")->group("Run");
-  verb->add_flag("--plan", options->plan_only, "Say what would be done, and stop")->group("Run");
+  verb->add_flag("--fresh", options->fresh, "Start afresh and ignore earlier results in the folder")->group("Run");
+  verb->add_flag("--plan", options->plan_only, "Print the plan and exit")->group("Run");
   verb->add_flag("--json", options->json, "Print the table as JSON")->group("Run");
   verb->add_flag("--quiet", options->quiet, "Print errors only")->group("Run");
   verb->add_option("--one", options->one)->group("");

@@ -67,7 +67,7 @@ std::string bash_script(const CLI::App& app) {
 }  // namespace
 
 void add_completion(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("completion", "Print a script that completes drift's words in a shell");
+  CLI::App* verb = app.add_subcommand("completion", "Print a shell completion script");
   verb->footer(
       "Bash, for this shell: source <(drift completion bash)\nFor all to come: drift completion bash > "
       "~/.local/share/bash-completion/completions/drift");

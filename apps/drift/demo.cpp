@@ -320,9 +320,10 @@ void add_demo(CLI::App& app, const std::string& command_line) {
   auto options = std::make_shared<DemoOptions>();
   options->command_line = command_line;
   CLI::App* verb =
-      app.add_subcommand("demo", "The whole story on data it makes itself: simulate tracks, fit, predict, score, map");
+      app.add_subcommand("demo", "End-to-end demonstration on simulated data: simulate tracks, fit, predict, score, map");
   verb->add_option("--out", options->out, "Folder for the results [drift-demo]")->type_name("");
-  verb->add_option("--observations", options->observations, "How many to simulate, about [160,000; with --full 1,162,655]")
+  verb->add_option("--observations", options->observations,
+                   "Approximate number of observations to simulate [160,000; with --full 1,162,655]")
       ->type_name("")
       ->check(whole_number(200, std::uint64_t{1} << 40));
   verb->add_option("--noise", options->noise_sd, "Standard deviation of the simulated noise; the field's is 1 [0.01]")
@@ -330,7 +331,7 @@ void add_demo(CLI::App& app, const std::string& command_line) {
       ->check(non_negative_number());
   verb->add_flag("--full", options->full,
                  "The size of the paper's first experiment: 1.16 million observations, ten members, one epoch");
-  verb->add_flag("--json", options->json, "Print one JSON object instead of the story");
+  verb->add_flag("--json", options->json, "Print one JSON object instead of text");
   verb->add_flag("--quiet", options->quiet, "Print errors only");
   auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"", "model", "train"});
   verb->callback([options, flags] { Demo(*options, *flags).run(); });

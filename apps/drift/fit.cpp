@@ -164,13 +164,13 @@ void add_fit(CLI::App& app) {
   auto options = std::make_shared<FitOptions>();
   CLI::App* verb = app.add_subcommand("fit", "Train a model on observations");
   verb->footer(
-      "The least call: drift fit FILES --value sla --out model.safetensors\n"
-      "Stopped by ctrl-C or killed, the same command resumes from the last checkpoint.");
+      "Minimal call: drift fit FILES --value sla --out model.safetensors\n"
+      "If stopped by ctrl-C or killed, the same command resumes from the last checkpoint.");
   verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
   auto flags = std::make_shared<RunOptions>(
       *verb, std::vector<std::string>{"", "data", "domain", "split", "fit", "model", "train", "uncertainty", "tune", "output"});
-  verb->add_flag("--fresh", options->fresh, "Begin anew, whatever a checkpoint holds")->group("Run");
-  verb->add_flag("--plan", options->plan_only, "Say what would be done, and stop")->group("Run");
+  verb->add_flag("--fresh", options->fresh, "Start afresh and ignore any checkpoint")->group("Run");
+  verb->add_flag("--plan", options->plan_only, "Print the plan and exit")->group("Run");
   verb->add_flag("--json", options->json, "Print the result as JSON")->group("Run");
   verb->add_flag("--quiet", options->quiet, "Print errors only")->group("Run");
   verb->callback([options, flags] { Fit(*options, settle(*options, *flags)).run(); });

@@ -77,7 +77,7 @@ int wrong_command_line(const CLI::App& app, const CLI::ParseError& error) {
 
 int run(int argc, char** argv) {
   CLI::App app("Turns scattered observations into continuous fields with honest uncertainty.", "drift");
-  app.set_version_flag("--version", fmt::format("drift {}", drift::version()), "Print the version and stop");
+  app.set_version_flag("--version", fmt::format("drift {}", drift::version()), "Print the version and exit");
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   const std::string command = command_line(argc, argv);

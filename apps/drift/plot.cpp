@@ -128,23 +128,23 @@ void add_plot(CLI::App& app) {
   };
   add("map", run->map, "MAP.nc", "A map in NetCDF, as 'drift predict' writes it or any CF grid")->required();
   add("--out", run->out, "FILE", "The picture, .png or .pdf (default: the map's name with .png)");
-  add("--variable", run->plot.variable, "NAME", "Default: the one that has an uncertainty, or the only one");
-  add("--time", run->plot.time, "T", "An index from 0 on, or a time such as 2020-03-01T06:00 (default: the first)");
+  add("--variable", run->plot.variable, "NAME", "Variable to draw (default: the one with an uncertainty, or the only one)");
+  add("--time", run->plot.time, "T", "Index from 0, or a time such as 2020-03-01T06:00 (default: the first)");
   add("--panels", run->panels, "NAME", "mean, sd, both side by side, or auto: both where the map has an sd")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "mean", "sd", "both"}).description(""));
-  verb->add_flag("--separate", run->separate, "A picture each: FILE of the mean, and FILE with _sd in its name");
-  add("--limits", run->limits, "LOW:HIGH", "Of the mean's colours (default: the middle 99 % of its values)");
-  add("--sd-limits", run->sd_limits, "LOW:HIGH", "Of the sd's colours (default: from 0)");
-  add("--colours", run->plot.colours, "NAME", "Of the mean, a colour map of GMT's: batlow, vik, roma_r (_r turns it round)");
+  verb->add_flag("--separate", run->separate, "Separate pictures: FILE for the mean, and FILE with _sd in its name");
+  add("--limits", run->limits, "LOW:HIGH", "Colour limits of the mean (default: the middle 99 % of its values)");
+  add("--sd-limits", run->sd_limits, "LOW:HIGH", "Colour limits of the sd (default: from 0)");
+  add("--colours", run->plot.colours, "NAME", "GMT colour map of the mean: batlow, vik, roma_r (_r reverses it)");
   add("--sd-colours", run->plot.sd_colours, "NAME", "Of the sd");
   add("--observations", run->observations, "FILES", "Observations to draw over the mean in its colours");
   add("--value", run->value, "NAME", "Their variable or column (default: guessed)");
   add("--title", run->plot.title, "TEXT", "Default: the variable's long name and the time");
-  add("--width", run->plot.width_cm, "CM", "Of the panels together, 4 to 100 (default 17 for two, 12 for one)")
+  add("--width", run->plot.width_cm, "CM", "Total width of the panels, 4 to 100 (default 17 for two, 12 for one)")
       ->check(positive_number());
   add("--dpi", run->plot.dpi, "N", "Dots per inch")->capture_default_str()->check(whole_number(30, 1200));
-  verb->add_flag("--quiet", run->quiet, "Print nothing when all is well");
+  verb->add_flag("--quiet", run->quiet, "Print errors only");
   verb->add_flag("--json", run->json, "Print one JSON object");
   verb->callback([run] { run_plot(*run); });
 }

@@ -198,27 +198,26 @@ void add_predict(CLI::App& app, const std::string& command_line) {
   verb->footer(
       "drift predict model.safetensors --grid global:0.25 --time 2020-03-01/2020-03-09/1 --out map.nc\n"
       "drift predict model.safetensors --at points.csv --out predicted.csv");
-  verb->add_option("MODEL", options->model, "A model of drift fit")->type_name("")->required();
+  verb->add_option("MODEL", options->model, "Model written by drift fit")->type_name("")->required();
   verb->add_option("--out", options->out, "The map: .nc (NetCDF) or .csv (a table); with --at, the table (CSV)")
       ->type_name("")
       ->required();
-  verb->add_option(
-          "--grid", options->grid,
-          "global:STEP, bbox:LON0,LAT0,LON1,LAT1:STEP in degrees; CRS:25km[:XMIN,YMIN,XMAX,YMAX]; xy:X0,Y0,X1,Y1:STEP; or a "
-          "NetCDF file whose grid to take [from the model]")
+  verb->add_option("--grid", options->grid,
+                   "global:STEP, bbox:LON0,LAT0,LON1,LAT1:STEP in degrees; CRS:25km[:XMIN,YMIN,XMAX,YMAX]; xy:X0,Y0,X1,Y1:STEP; "
+                   "or a NetCDF file whose grid is used [from the model]")
       ->type_name("");
   verb->add_option("--time", options->times,
                    "Times (ISO 8601), or FROM/TO/STEP with the step in days [the middle of the observations']")
       ->type_name("")
       ->delimiter(',');
   verb->add_option("--mask", options->mask,
-                   "Leave empty: none; ocean: land; data:100km: what is farther from observations [none]")
+                   "Points left empty: none; ocean (land is); data:100km (farther than that from any observation) [none]")
       ->type_name("");
-  verb->add_flag("--members", options->members, "Every member of the ensemble too");
+  verb->add_flag("--members", options->members, "Also write every member of the ensemble");
   verb->add_flag("--gradient", options->gradient,
-                 "The horizontal gradient too, and geostrophic currents of heights above the geoid or the mean sea level");
+                 "Also write the horizontal gradient and, for heights above the geoid or mean sea level, geostrophic velocity");
   verb->add_option("--attr", options->attributes,
-                   "KEY=VALUE: a global attribute of the map, such as institution, license or id; may be given several times")
+                   "KEY=VALUE: global attribute of the map, such as institution, license or id; may be repeated")
       ->type_name("")
       ->allow_extra_args(false);
   verb->add_option("--at", options->at, "Predict at the points of this table (CSV, also .gz)")->type_name("");
@@ -226,7 +225,7 @@ void add_predict(CLI::App& app, const std::string& command_line) {
   verb->add_option("--lat", options->lat, "Column of the table with the latitudes (or y)")->type_name("");
   verb->add_option("--time-column", options->time_column, "Column of the table with the times")->type_name("");
   verb->add_option("--backend", options->backend,
-                   "Where networks are evaluated: cpu, cuda, or auto: a GPU where there is one [auto]")
+                   "Where networks are evaluated: cpu, cuda, or auto (a GPU if there is one) [auto]")
       ->type_name("")
       ->check(one_of_words<drift::Backend>());
   verb->add_option("--threads", options->threads, "Threads; 0 = one per core [0]")->type_name("")->check(whole_number(0, 4096));

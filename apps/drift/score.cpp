@@ -102,21 +102,20 @@ void add_score(CLI::App& app) {
   auto options = std::make_shared<ScoreOptions>();
   CLI::App* verb = app.add_subcommand("score", "Score a model on observations it has not seen");
   verb->footer("Intervals are those of a new observation: the field's uncertainty and the noise together.");
-  verb->add_option("MODEL", options->model, "A model of drift fit")->type_name("");
+  verb->add_option("MODEL", options->model, "Model written by drift fit")->type_name("");
   verb->add_option("FILES", options->files, "Observations: paths or globs, NetCDF or CSV")->type_name("");
   const auto table = [&](const char* name, auto& value, const char* help) {
     return verb->add_option(name, value, help)->type_name("")->group("Forecasts from a table");
   };
   table("--forecasts", options->forecasts, "Score this table of forecasts (CSV) in place of a model");
-  table("--observed", options->observed, "Its column with what came out [observed]");
-  table("--mean", options->mean, "Its column with the forecasts [mean]");
-  table("--sd", options->sd, "Its column with their standard deviations");
-  table("--lower", options->lower, "Its columns with the ends of an interval, in place of --sd");
+  table("--observed", options->observed, "Column of the table with the observed values [observed]");
+  table("--mean", options->mean, "Column of the table with the forecasts [mean]");
+  table("--sd", options->sd, "Column of the table with their standard deviations");
+  table("--lower", options->lower, "Columns of the table with the bounds of an interval, in place of --sd");
   table("--upper", options->upper, "");
-  table("--level", options->level, "The interval's probability [0.95]")
+  table("--level", options->level, "Nominal coverage of the interval [0.95]")
       ->check(CLI::IsMember({0.5, 0.8, 0.9, 0.95, 0.99}).description(""));
-  verb->add_option("--by", options->by,
-                   "Score groups by themselves too: none, platform, day, region (boxes of 30 degrees) [platform]")
+  verb->add_option("--by", options->by, "Also score each group: none, platform, day, region (boxes of 30 degrees) [platform]")
       ->type_name("")
       ->check(CLI::IsMember({"none", "platform", "day", "region"}).description(""));
   auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"data", "--threads", "--backend", "--precision"});

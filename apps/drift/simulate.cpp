@@ -27,7 +27,7 @@
 
 namespace {
 
-constexpr const char* kStart = "2020-03-01";
+constexpr const char* kFirstDay = "2020-03-01";
 constexpr double kDays = 9.0;
 constexpr double kRateHz = 1.0;
 
@@ -113,7 +113,7 @@ class Simulate {
   void settle_time() {
     constexpr double kTolerance = 1e-6;  // days: rounding in start + days
     const std::string& start = verb_.start;
-    if (!drift::parse_iso_time(start.empty() ? kStart : start, options_.start_days)) {
+    if (!drift::parse_iso_time(start.empty() ? kFirstDay : start, options_.start_days)) {
       throw drift::UsageError(fmt::format("--start: '{}' is not a time such as 2020-03-01 or 2020-03-01T06:00", start));
     }
     options_.days = verb_.days.value_or(kDays);
@@ -212,8 +212,8 @@ CLI::Validator share() {
 
 void add_simulate(CLI::App& app) {
   auto options = std::make_shared<SimulateVerb>();
-  CLI::App* verb =
-      app.add_subcommand("simulate", "Observations along the tracks of Sentinel-3A, Sentinel-3B and CryoSat-2, of a known truth");
+  CLI::App* verb = app.add_subcommand(
+      "simulate", "Simulate observations of a known truth along satellite tracks (Sentinel-3A, Sentinel-3B, CryoSat-2)");
   verb->footer(
       "drift simulate --out tracks.nc --truth geoid --bbox -50,25,-10,55\n"
       "drift simulate --out tracks.nc --truth model.nc --variable zos --platforms Sentinel-3A,CryoSat-2 --days 30\n"
@@ -229,26 +229,28 @@ void add_simulate(CLI::App& app) {
       ->check(non_negative_number());
   add("--velocity", options->velocity,
       "Synthetic truth: its drift, EAST,NORTH[,LON,LAT], in km per day at that place, or else at 0 E 0 N [none]");
-  add("--variable", options->variable, "Of the file [its only one on a grid]");
-  add("--platforms", options->platforms, fmt::format("Which satellites [{}]", fmt::join(drift::simulated_platforms(), ",")))
+  add("--variable", options->variable, "Variable of the file [its only gridded one]");
+  add("--platforms", options->platforms, fmt::format("Satellites [{}]", fmt::join(drift::simulated_platforms(), ",")))
       ->delimiter(',');
   add("--start", options->start,
-      fmt::format("Time of the first observation (ISO 8601, UTC) [{}, or when the truth begins]", kStart));
+      fmt::format("Time of the first observation (ISO 8601, UTC) [{}, or when the truth begins]", kFirstDay));
   add("--days", options->days, fmt::format("How long [{:g}, or as long as the truth lasts]", kDays))->check(positive_number());
-  CLI::Option* rate = add("--rate-hz", options->rate_hz, fmt::format("Observations a second and satellite [{:g}]", kRateHz))
+  CLI::Option* rate = add("--rate-hz", options->rate_hz, fmt::format("Observations per second and satellite [{:g}]", kRateHz))
                           ->check(positive_number());
-  add("--observations", options->observations, "How many in all, about, in place of --rate-hz")
+  add("--observations", options->observations, "Approximate total number, in place of --rate-hz")
       ->check(whole_number(1, 4'000'000'000))
       ->excludes(rate);
   add("--noise", options->noise_sd, "Standard deviation of the noise, in the truth's unit [0.01]")->check(non_negative_number());
   CLI::Option* outliers =
-      add("--outliers", options->outlier_share, "Share of observations with one more, large error, 0 to 1 [0]")->check(share());
+      add("--outliers", options->outlier_share, "Share of observations with an additional large error, 0 to 1 [0]")
+          ->check(share());
   CLI::Option* size = add("--outlier-size", options->outlier_sd, "Standard deviation of that error, in the truth's unit")
                           ->check(positive_number());
   outliers->needs(size);
   size->needs(outliers);
-  add("--bbox", options->bbox, "Only in this box: LON0,LAT0,LON1,LAT1 in degrees; LON0 > LON1: over the date line [everywhere]");
-  add("--seed", options->seed, "Of noise, outliers and the synthetic field [1]")
+  add("--bbox", options->bbox,
+      "Observe only in this box: LON0,LAT0,LON1,LAT1 in degrees; LON0 > LON1 crosses the date line [everywhere]");
+  add("--seed", options->seed, "Seed of noise, outliers and the synthetic field [1]")
       ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()));
   add("--threads", options->threads, "Threads; 0 = one per core [0]")->check(whole_number(0, 4096));
   verb->add_flag("--json", options->json, "Print the result as JSON");

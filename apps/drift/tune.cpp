@@ -87,10 +87,10 @@ void add_tune(CLI::App& app) {
   auto options = std::make_shared<TuneOptions>();
   CLI::App* verb = app.add_subcommand("tune", "Search for settings that suit the observations");
   verb->footer(
-      "drift tune run.toml --study study.json --write-run tuned.toml\nStopped, the same command goes on; drift fit run.toml "
+      "drift tune run.toml --study study.json --write-run tuned.toml\nIf stopped, the same command resumes; drift fit run.toml "
       "--tune bayes searches and then fits.");
   verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
-  verb->add_option("--show", options->show, "Print this study and stop")->type_name("");
+  verb->add_option("--show", options->show, "Print this study and exit")->type_name("");
   verb->add_option("--write-run", options->write_run, "Write a run file with the settings found")->type_name("");
   verb->add_option("--picture", options->picture, "Draw the search's progress (PNG or PDF)")->type_name("");
   auto flags = std::make_shared<RunOptions>(

@@ -8,6 +8,7 @@
 namespace DRIFT_PUBLIC drift {
 
 // Times of the calendar are days since 1950-01-01T00:00 UTC, every day 86,400 s long, in the proleptic Gregorian calendar.
+inline constexpr double kSecondsPerDay = 86400.0;
 
 // YYYY-MM-DD[THH:MM[:SS[.fff]][Z|+hh[:mm]|-hh[:mm]]], UTC where no zone is given; a blank may stand for the T. A leap second,
 // :60, is the first second of the next minute. False where it is not that.

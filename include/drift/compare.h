@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,21 +79,10 @@ struct ComparedFit {
 std::string to_json(const ComparedFit& fit);
 ComparedFit compared_fit_from_json(const std::string& text);  // throws Error
 
-struct CompareControl {
-  // Share of this fit done. Never from two threads at once.
-  std::function<void(const std::string& method, std::uint64_t seed, double share, const std::string& what)> progress = {};
-  std::function<void(const ComparedFit& fit, bool from_file)> done = {};  // after each fit, failed ones too
-  std::stop_token stop = {};
-  bool fresh = false;  // fit again what the folder already holds
-  // Does one fit; none: compare_fit, in this process. The command runs each in a process of its own, so that a crash, memory and
-  // processor time are that fit's alone. None returned: stopped.
-  std::function<std::optional<ComparedFit>(const std::string& method, std::uint64_t seed)> fit = {};
-};
-
-// One fit in this process, scored; its map is written into the folder for the first seed. Errors of the method are its failure;
-// none: stopped. Peak memory is the whole process's from the fit's beginning on.
-std::optional<ComparedFit> compare_fit(const ComparePlan& plan, const Dataset& data, const std::string& method,
-                                       std::uint64_t seed, const CompareControl& control = {});
+// One fit in this process, scored; its map is written into the folder for the first seed. Errors of the method are its failure.
+// Throws Stopped when stopped. Peak memory is the whole process's from the start of the fit.
+ComparedFit compare_fit(const ComparePlan& plan, const Dataset& data, const std::string& method, std::uint64_t seed,
+                        const Control& control = {});
 
 struct MeanSd {
   double mean = 0.0;
@@ -112,7 +100,7 @@ struct ComparedMethod {
 };
 
 struct Comparison {
-  bool finished = false;  // false: stopped; rows hold what was done
+  bool finished = false;  // false: rows hold what has been done so far
   std::string variable = {}, unit = {};
   std::size_t training = 0, held_out = 0;  // observations
   std::string split = {};                  // in words
@@ -123,9 +111,16 @@ struct Comparison {
 };
 
 // Every method with every seed, the first seed of all methods first. A fit that failed is reported in its row and tried again by
-// the next run; one that worked is kept as a file in the plan's folder and not repeated. The folder's table is written anew after
-// each fit.
-Comparison compare(const ComparePlan& plan, const Dataset& data, const CompareControl& control = {});
+// the next run; one that worked is kept as a file in the plan's folder and not repeated, unless the control says `fresh`. The
+// folder's table is written anew after each fit, and a last time before Stopped is thrown. Progress is the share of all fits.
+struct CompareHooks {
+  // After each fit, failed ones too, with the table so far.
+  std::function<void(const ComparedFit& fit, bool from_file, const Comparison& so_far)> done = {};
+  // Does one fit; none: compare_fit, in this process. The command runs each in a process of its own, so that a crash, memory and
+  // processor time are that fit's alone. Throws Stopped when stopped.
+  std::function<ComparedFit(const std::string& method, std::uint64_t seed)> fit = {};
+};
+Comparison compare(const ComparePlan& plan, const Dataset& data, const Control& control = {}, const CompareHooks& hooks = {});
 
 // Rows from fits. Best, second and third of each score are marked where two or more methods have it; equal means share a rank.
 std::vector<ComparedMethod> summarise(const std::vector<std::string>& methods, std::size_t seeds,

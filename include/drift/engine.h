@@ -2,14 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "drift/backend.h"
+#include "drift/control.h"
 #include "drift/ensemble.h"
 #include "drift/export.h"
 #include "drift/matrix_view.h"
@@ -55,18 +54,6 @@ struct TrainingState {
   std::vector<MemberProgress> members;
 };
 
-struct Progress {
-  std::uint64_t step;   // steps taken, all members together
-  std::uint64_t steps;  // of these
-  double loss;          // mean over the batches since the last report, weight decay not counted
-  double rate;          // the present learning rate (Adam's)
-};
-
-struct TrainControl {
-  std::function<void(const Progress&)> progress = {};  // called a few times a second, never from two threads at once
-  std::stop_token stop = {};                           // asks training to end between steps
-};
-
 // One of several ensembles that are trained at once.
 struct TrainingRun {
   Ensemble* ensemble = nullptr;
@@ -101,16 +88,18 @@ class Engine {
 
   // Members with variational weights (Member::log_sd) are trained as such: the means and the log sds follow the evidence lower
   // bound (src/train/variational.h). Takes every member to `until_step` (at most the recipe's total). Returns early, each member
-  // at the end of a step, when stop is asked for. Throws Error naming member, step and rate when a loss is not finite.
+  // at the end of a step, when a stop is requested. Progress, reported a few times a second, is the share of the recipe's steps
+  // of all members, with observations per second and the mean loss since the last report (weight decay not included). Throws
+  // Error naming member, step and rate when a loss is not finite.
   virtual void advance(Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
-                       std::uint64_t until_step, const TrainControl& control) = 0;
+                       std::uint64_t until_step, const Control& control) = 0;
 
-  // advance() of each of the runs on the same observations; progress is told of all of them together. A GPU trains runs whose
+  // advance() of each of the runs on the same observations; progress is the share of all of them. A GPU trains runs whose
   // networks have the same shapes and whose recipes differ in rates, weight decay and value noise alone side by side, so that
   // small ensembles fill it; elsewhere one follows the other. Returns for each run why it failed, empty where it did not: a run
   // that fails, as by diverging, does not stop the others.
   virtual std::vector<std::string> advance_together(std::span<const TrainingRun> runs, const TrainingSet& data,
-                                                    std::uint64_t until_step, const TrainControl& control);
+                                                    std::uint64_t until_step, const Control& control);
 
   // Any number of points, in constant extra memory.
   virtual void predict(const Ensemble& ensemble, MatrixView<const float> coordinates, const PredictionViews& out) = 0;
@@ -149,19 +138,18 @@ std::unique_ptr<Engine> make_engine(Backend backend, const EngineOptions& option
 
 // Draws nothing, decides nothing: runs `engine` from `state` to the recipe's end, saving a checkpoint now and then.
 struct TrainOptions {
-  TrainControl control = {};
-  std::filesystem::path checkpoint = {};  // empty: none
+  Control control = {};  // its checkpoint is written now and then, and when training is stopped
   double checkpoint_every_s = 300.0;
   Metadata metadata = {};  // travels with the checkpoint, so that a run can tell its own from another's
 };
-// Returns true when the recipe was finished, false when it was stopped (the state is saved if a checkpoint path is given).
-bool train(Engine& engine, Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
+// Throws Stopped when stopped, after saving the checkpoint if there is one; ensemble and state then hold the steps taken so far.
+void train(Engine& engine, Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
            const TrainOptions& options = {});
 
 // The same for several ensembles on the same observations, without checkpoints: Engine::advance_together() to the recipes' ends.
-// Returns for each run why it failed; where stop was asked for, runs that did not fail may be unfinished.
+// Returns for each run why it failed. Throws Stopped when stopped.
 std::vector<std::string> train_together(Engine& engine, std::span<const TrainingRun> runs, const TrainingSet& data,
-                                        const TrainControl& control = {});
+                                        const Control& control = {});
 
 // A checkpoint is a model file that holds the training state and the recipe too.
 struct Checkpoint {

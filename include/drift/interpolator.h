@@ -2,15 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/domain.h"
 #include "drift/engine.h"
 #include "drift/export.h"
@@ -37,14 +36,12 @@ struct InterpolatorData {
   bool has_time() const { return training.coordinates.cols > static_cast<std::size_t>(space_coordinates); }
 };
 
-struct InterpolatorControl {
+// How a fit is run, whatever the method.
+struct InterpolatorOptions {
   std::uint64_t seed = 1;
-  int threads = 0;                        // 0: one for each core this process may use
+  int threads = 0;                        // 0: one per core that this process may use
   Backend backend = Backend::automatic;   // of methods that train networks
   Precision precision = Precision::tf32;  // theirs, on a GPU
-  std::function<void(double share, const std::string& what)> progress =
-      {};                     // share of the fit done; never from two threads at once
-  std::stop_token stop = {};  // asks the fit to end early
 };
 
 // What is predicted at n points. Spans that are not wanted are empty.
@@ -68,8 +65,9 @@ class Interpolator {
  public:
   virtual ~Interpolator() = default;
 
-  // True when done, false when stopped: predict() may then not be called.
-  virtual bool fit(const InterpolatorData& data, const InterpolatorControl& control) = 0;
+  // Throws Stopped when stopped: predict() may then not be called.
+  virtual void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) = 0;
+  void fit(const InterpolatorData& data, const InterpolatorOptions& options = {}) { fit(data, options, Control()); }
 
   // points [n, coordinates]. Any number, in constant extra memory.
   virtual void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const = 0;

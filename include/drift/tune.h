@@ -6,11 +6,11 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/enum_words.h"
 #include "drift/export.h"
 
@@ -139,14 +139,15 @@ using RoundObjective = std::function<std::vector<TrialOutcome>(std::span<const P
 struct SearchOptions {
   std::size_t trials = 20;  // in all, those of a resumed study included
   // After each trial, on the calling thread. `trial` belongs to `study`.
-  std::function<void(const Study& study, const Trial& trial)> progress = {};
-  // No trial is begun once stop is asked for. Those under way are waited for and recorded, unless they throw: a trial that was
-  // cut short is run again by the search that resumes.
-  std::stop_token stop = {};
+  std::function<void(const Study& study, const Trial& trial)> trial_done = {};
+  // No trial is begun after a stop request. Those under way are waited for and recorded, unless they throw: a trial that was cut
+  // short is run again by the search that resumes. Progress is the share of the trials.
+  Control control = {};
 };
 
 // Runs the search. With a path the study is saved there after every trial, and a study that is there already is gone on with:
-// its space and plan must be the same. Throws Error when every trial of the beginning failed. One search a file at a time.
+// its space and plan must be the same. Throws Error when all initial trials failed, and Stopped when stopped. One search per file
+// at a time.
 Study optimise(const SearchSpace& space, const Objective& objective, const SearchPlan& plan = {},
                const SearchOptions& options = {}, const std::optional<std::filesystem::path>& path = std::nullopt);
 Study optimise(const SearchSpace& space, const RoundObjective& objective, const SearchPlan& plan = {},

@@ -29,11 +29,11 @@ std::string text(double number) { return fmt::format("{:g}", number); }
 VariationalInterpolator::VariationalInterpolator(gp::SvgpSettings settings, CovarianceSettings covariance, Family family)
     : settings_(std::move(settings)), covariance_(std::move(covariance)), family_(family) {}
 
-bool VariationalInterpolator::fit(const InterpolatorData& data, const InterpolatorControl& control) {
+void VariationalInterpolator::fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) {
   const std::size_t n = data.training.coordinates.rows;
   settings_ = gp::settled(settings_, n);
-  settings_.seed = control.seed;
-  settings_.threads = control.threads > 0 ? control.threads : available_threads();
+  settings_.seed = options.seed;
+  settings_.threads = options.threads > 0 ? options.threads : available_threads();
   dimensions_ = data.training.coordinates.cols;
   const double rows = 8.0 * static_cast<double>(n) * (static_cast<double>(dimensions_) + 2.0);
   require_memory(settings_.method, n, rows + gp::svgp_bytes(settings_, n, static_cast<int>(dimensions_)),
@@ -44,15 +44,13 @@ bool VariationalInterpolator::fit(const InterpolatorData& data, const Interpolat
   settings_.kernel = gp::space_time_kernel(data.space, data.space_coordinates, data.has_time(), covariance, covariance_.joint);
   settings_.hidden_covariance = covariance;
   settings_.lengthscales = covariance_.lengthscales;
-  if (control.progress) control.progress(0.0, "inducing points");
+  control.report(0.0, "inducing points");
   fitted_ = gp::start_svgp<float>(observations, settings_);
   outcome_ = gp::train_svgp<float>(observations, settings_, control, fitted_);
-  if (!outcome_.finished) return false;
   const double scale = std::exp(fitted_.parameters.log_scale);
   const double known = observations.known_variance.size() > 0 ? observations.known_variance.mean() : 0.0;
   noise_variance_ = (scale * scale + known) * gp::Likelihood(settings_.likelihood).noise_variance();
   predictor_ = std::make_unique<gp::DeepPredictor<float>>(fitted_.spec, fitted_.parameters, settings_.seed, settings_.threads);
-  return true;
 }
 
 // The predictor has threads of its own, as many as the fit had; a change of their number would not change its numbers.
@@ -95,8 +93,7 @@ void VariationalInterpolator::restore(const State& state, const Domain& domain) 
   constexpr double kMost = 1e300, kMostLog = 300.0;
   settings_.seed = state.count("seed", 0, std::size_t{1} << 53U);
   settings_.threads = available_threads();
-  outcome_ = {.finished = true,
-              .steps = state.count("steps", 0, std::size_t{1} << 53U),
+  outcome_ = {.steps = state.count("steps", 0, std::size_t{1} << 53U),
               .bound_per_observation = state.number("bound", -kMost, kMost),
               .jitter = state.number("jitter", 0.0, kMost)};
   noise_variance_ = state.number("noise_variance", 0.0, kMost);

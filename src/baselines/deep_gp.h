@@ -20,7 +20,7 @@ class VariationalInterpolator : public Interpolator {
   // The settings hold all but the covariance's spec, seed and threads, which fit() finds.
   VariationalInterpolator(gp::SvgpSettings settings, CovarianceSettings covariance, Family family);
 
-  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override;
+  void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override;
   using Interpolator::predict;
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override;
   void save(State& state) const override;

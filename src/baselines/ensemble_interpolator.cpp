@@ -17,8 +17,6 @@
 namespace drift {
 namespace {
 
-int threads_of(const InterpolatorControl& control) { return control.threads > 0 ? control.threads : available_threads(); }
-
 double mean_of_last_tenth(const TrainingState& state) {
   double sum = 0.0;
   std::size_t count = 0;
@@ -53,25 +51,17 @@ EnsembleInterpolator::EnsembleInterpolator(std::string method, const Recipe& rec
   settings_.recipe = recipe;
 }
 
-bool EnsembleInterpolator::fit(const InterpolatorData& data, const InterpolatorControl& control) {
+void EnsembleInterpolator::fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) {
   const std::size_t n = data.training.values.rows;
-  const int threads = threads_of(control);
+  const int threads = options.threads > 0 ? options.threads : available_threads();
   recipe_ = fitted_recipe(settings_.recipe, n, settings_.least_steps);
   require_memory(settings_.method, n, training_bytes(settings_.spec, recipe_, settings_.members, n, threads),
                  "lower members or width");
-  engine_ = make_engine(control.backend, {.threads = threads, .precision = control.precision});
-  ensemble_ = draw_ensemble(settings_.spec, control.seed, settings_.members, threads);
+  engine_ = make_engine(options.backend, {.threads = threads, .precision = options.precision});
+  ensemble_ = draw_ensemble(settings_.spec, options.seed, settings_.members, threads);
   TrainingState state;
-  TrainOptions options;
-  options.control.stop = control.stop;
-  if (control.progress) {
-    options.control.progress = [&](const Progress& progress) {
-      control.progress(static_cast<double>(progress.step) / static_cast<double>(progress.steps), "training");
-    };
-  }
-  if (!train(*engine_, ensemble_, state, data.training, recipe_, options)) return false;
+  train(*engine_, ensemble_, state, data.training, recipe_, {.control = control});
   last_loss_ = mean_of_last_tenth(state);
-  return true;
 }
 
 // Of every member its numbers as they are, [members, numbers]: the spec tells what they mean.

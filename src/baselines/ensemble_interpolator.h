@@ -26,7 +26,8 @@ class EnsembleInterpolator : public Interpolator {
   explicit EnsembleInterpolator(EnsembleSettings settings);
   EnsembleInterpolator(std::string method, const Recipe& recipe);  // to be restored: its networks are those of a state
 
-  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override;
+  using Interpolator::fit;
+  void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override;
   using Interpolator::predict;
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override;
   void save(State& state) const override;

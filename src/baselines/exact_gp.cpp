@@ -15,40 +15,36 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kBlock = 256;  // points predicted together: a quarter of a megabyte a thousand observations
+constexpr std::size_t kExactBlock = 256;  // points predicted together: a quarter of a megabyte a thousand observations
 
 class ExactGpInterpolator : public Interpolator {
  public:
   ExactGpInterpolator(const MethodSettings& settings, const Domain& domain)
       : covariance_(covariance_settings(settings, domain, "joint")), subset_(settings.count("subset", 2000, 10, 20000)) {}
 
-  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override {
-    threads_ = control.threads > 0 ? control.threads : available_threads();
+  void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override {
+    threads_ = options.threads > 0 ? options.threads : available_threads();
     foresee_memory(data.training.coordinates.rows);
     gp::GpData observations = gp_data("exact", data, 3);
     const gp::KernelSpec spec = kernel_of(data, covariance_, false);
-    if (control.progress) control.progress(0.0, "parameters");
-    const gp::Found found = gp::fit_exact(spec, observations,
-                                          {.subset = subset_,
-                                           .lengthscales = covariance_.lengthscales,
-                                           .seed = control.seed,
-                                           .threads = threads_,
-                                           .stop = control.stop},
-                                          "method exact");
-    if (control.stop.stop_requested()) return false;
-    if (control.progress) control.progress(0.5, "factor");
+    control.report(0.0, "parameters");
+    const gp::Found found =
+        gp::fit_exact(spec, observations,
+                      {.subset = subset_, .lengthscales = covariance_.lengthscales, .seed = options.seed, .threads = threads_},
+                      "method exact", control);
+    control.report(0.5, "factor");
     dimensions_ = data.training.coordinates.cols;
     noise_variance_ = new_observation_variance(found.parameters, observations);
     gp_.emplace(spec, found.parameters, std::move(observations), "method exact");
-    if (control.progress) control.progress(1.0, "done");
-    return !control.stop.stop_requested();
+    control.check_stop();
+    control.report(1.0, "done");
   }
 
   using Interpolator::predict;
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override {
     const bool spread = !out.sd_epistemic.empty() || !out.sd_total.empty();
     const int threads = workers.threads > 0 ? workers.threads : threads_;
-    predict_in_blocks("exact", points, dimensions_, kBlock, threads, noise_variance_, out,
+    predict_in_blocks("exact", points, dimensions_, kExactBlock, threads, noise_variance_, out,
                       [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd&) {
                         gp_->predict(x, mean, spread ? &variance : nullptr);
                       });
@@ -84,7 +80,7 @@ class ExactGpInterpolator : public Interpolator {
   // The factor and a block of covariances for each thread; before it, two starts of the search with two matrices each.
   void foresee_memory(std::size_t n) const {
     const auto all = static_cast<double>(n), part = static_cast<double>(std::min(n, subset_));
-    const double bytes = 8.0 * std::max(all * all + all * static_cast<double>(kBlock) * threads_, 4.0 * part * part);
+    const double bytes = 8.0 * std::max(all * all + all * static_cast<double>(kExactBlock) * threads_, 4.0 * part * part);
     require_memory("exact", n, bytes, "use nngp, or train on fewer observations");
   }
 

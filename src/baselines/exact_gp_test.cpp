@@ -22,7 +22,7 @@ TEST(ExactGpMethod, GivesTheSameOnAnyNumberOfThreads) {
 TEST(ExactGpMethod, TakesLengthsInTheDomainsUnits) {
   const SimulatedField field(false, 100, 10);
   const auto method = made(exact_gp_method(), "lengthscale=400,time_lengthscale=2", field.domain());
-  ASSERT_TRUE(method->fit(field.data(), {}));
+  method->fit(field.data(), {});
   const auto findings = method->findings(field.domain());
   EXPECT_EQ(findings[0], (std::pair<std::string, std::string>("lengthscale", "400 km")));
   EXPECT_EQ(findings[1], (std::pair<std::string, std::string>("time lengthscale", "2 days")));
@@ -52,7 +52,7 @@ TEST(ExactGpMethod, StopsWhenAsked) {
   const SimulatedField field(false, 100, 1);
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_FALSE(made(exact_gp_method(), "", field.domain())->fit(field.data(), {.stop = stop.get_token()}));
+  EXPECT_THROW(made(exact_gp_method(), "", field.domain())->fit(field.data(), {}, {.stop = stop.get_token()}), Stopped);
 }
 
 TEST(ExactGpMethod, WorksWithoutTime) { expect_good_without_time(exact_gp_method(), ""); }

@@ -6,13 +6,12 @@
 #include <cmath>
 
 #include "drift/error.h"
+#include "math/eigen_index.h"
 
 namespace drift {
 namespace {
 
 std::size_t size(Eigen::Index i) { return static_cast<std::size_t>(i); }
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
-
 // exp of a fitted logarithm has to be a number that covariances can be made of.
 constexpr double kMostLog = 300.0;
 

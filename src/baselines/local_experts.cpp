@@ -21,10 +21,10 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kBlock = 2048;  // points predicted together: each expert's share of them is one product
-constexpr double kSpacing = 200.0;    // the paper's
-constexpr double kMostPlaces = 1000;  // of experts where no spacing is given
-constexpr double kExtents = 8.0;      // spacings along the observations' longer side, at least
+constexpr std::size_t kExpertsBlock = 2048;  // points predicted together: each expert's share of them is one product
+constexpr double kSpacing = 200.0;           // the paper's
+constexpr double kMostPlaces = 1000;         // of experts where no spacing is given
+constexpr double kExtents = 8.0;             // spacings along the observations' longer side, at least
 constexpr std::size_t kChoiceNeighbours = 64;
 
 double chord(double angle) { return 2.0 * std::sin(0.5 * std::min(angle, std::numbers::pi)); }
@@ -40,29 +40,25 @@ class LocalExpertsInterpolator : public Interpolator {
     set_lengths(settings.number("spacing", kSpacing, 1e-6, 1e9));  // so that what cannot be is refused at once
   }
 
-  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override {
-    settings_.threads = control.threads > 0 ? control.threads : available_threads();
-    settings_.seed = control.seed;
-    settings_.stop = control.stop;
+  void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override {
+    settings_.threads = options.threads > 0 ? options.threads : available_threads();
+    settings_.seed = options.seed;
     settings_.describe = [this](const Eigen::VectorXd& place) { return describe(place); };
     observations_ = gp_data("experts", data, 20);
     spacing_ = chosen_spacing(data.space);
     set_lengths(spacing_);
     foresee_memory(observations_, gp::expert_place_count(observations_, data.space, settings_.spacing));
-    if (!covariance_.nu_given) choose_smoothness(data, control);
-    if (control.stop.stop_requested()) return false;
-    if (control.progress) settings_.progress = [&](double share) { control.progress(0.2 + 0.8 * share, "experts"); };
+    if (!covariance_.nu_given) choose_smoothness(data, options.seed, control.part(0.0, 0.2));
     const Eigen::MatrixXd places = gp::expert_places(observations_, data.space, data.space_coordinates, settings_.spacing);
-    mixture_.emplace(kernel_of(data, covariance_, true), observations_, places, settings_, "method experts");
-    settings_.progress = {};
-    return !mixture_->stopped();
+    mixture_.emplace(kernel_of(data, covariance_, true), observations_, places, settings_, "method experts",
+                     control.part(0.2, 1.0));
   }
 
   using Interpolator::predict;
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override {
     const bool spread = !out.sd_epistemic.empty() || !out.sd_total.empty();
     const int threads = workers.threads > 0 ? workers.threads : settings_.threads;
-    predict_in_blocks("experts", points, static_cast<std::size_t>(observations_.points.rows()), kBlock, threads, 0.0, out,
+    predict_in_blocks("experts", points, static_cast<std::size_t>(observations_.points.rows()), kExpertsBlock, threads, 0.0, out,
                       [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd& noise) {
                         mixture_->predict(x, mean, spread ? &variance : nullptr, noise);
                       });
@@ -93,6 +89,7 @@ class LocalExpertsInterpolator : public Interpolator {
       rows.insert(rows.end(), record.rows.begin(), record.rows.end());
       counts.push_back(static_cast<std::int64_t>(record.rows.size()));
     }
+    if (experts == 0) throw UsageError("method experts: fit it before saving it");
     const std::size_t width = fitted.size() / experts, space = places.size() / experts, all = rows.size();
     state.put("places", {experts, space}, std::move(places));
     state.put("fitted", {experts, width}, std::move(fitted));
@@ -158,22 +155,21 @@ class LocalExpertsInterpolator : public Interpolator {
   }
 
   // By folds left out, as nngp has it (gp/nearest_choice.h): experts of each smoothness would take three times as long.
-  void choose_smoothness(const InterpolatorData& data, const InterpolatorControl& control) {
-    gp::NearestSettings nearest = {.neighbours = kChoiceNeighbours,
-                                   .subset = 4000,
-                                   .lengthscales = covariance_.lengthscales,
-                                   .seed = control.seed,
-                                   .threads = settings_.threads,
-                                   .stop = control.stop};
-    if (control.progress) nearest.progress = [&](double share) { control.progress(0.2 * share, "smoothness"); };
+  void choose_smoothness(const InterpolatorData& data, std::uint64_t seed, const Control& control) {
+    const gp::NearestSettings nearest = {.neighbours = kChoiceNeighbours,
+                                         .subset = 4000,
+                                         .lengthscales = covariance_.lengthscales,
+                                         .seed = seed,
+                                         .threads = settings_.threads};
     const auto spec_of = [&](double nu) {
       CovarianceSettings own = covariance_;
       own.nu = nu;
       return kernel_of(data, own, true);
     };
-    covariance_.nu = gp::choose_nearest(spec_of, observations_, nearest,
-                                        {.mean = {gp::MeanKind::local}, .neighbours = {kChoiceNeighbours}}, "method experts")
-                         .nu;
+    covariance_.nu =
+        gp::choose_nearest(spec_of, observations_, nearest, {.mean = {gp::MeanKind::local}, .neighbours = {kChoiceNeighbours}},
+                           "method experts", control)
+            .nu;
   }
 
   std::vector<gp::ExpertRecord> records_of(const State& state, const gp::KernelSpec& spec) const {

@@ -34,9 +34,8 @@ TEST(LocalExpertsMethod, RefusesMoreThanTheMemoryHoldsBeforeItBegins) {
 TEST(LocalExpertsMethod, StopsWhenAsked) {
   const SimulatedField field(false, 200, 1);
   std::stop_source stop;
-  const InterpolatorControl control{.progress = [&](double, const std::string&) { stop.request_stop(); },
-                                    .stop = stop.get_token()};
-  EXPECT_FALSE(made(local_experts_method(), "spacing=500", field.domain())->fit(field.data(), control));
+  const Control control{.progress = [&](double, const std::string&) { stop.request_stop(); }, .stop = stop.get_token()};
+  EXPECT_THROW(made(local_experts_method(), "spacing=500", field.domain())->fit(field.data(), {}, control), Stopped);
 }
 
 TEST(LocalExpertsMethod, WorksWithoutTime) {

@@ -17,7 +17,7 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kBlock = 256;         // points predicted together
+constexpr std::size_t kNearestBlock = 256;  // points predicted together
 constexpr std::size_t kFitNeighbours = 64;  // that parameters are fitted with
 constexpr std::size_t kNeighbours =
     128;                         // that predictions take: waves 0.655 m against 0.657 m with 64, contest 1.69 and 1.78 °C
@@ -39,38 +39,36 @@ class NearestGpInterpolator : public Interpolator {
     if (covariance_.nu_given) candidates_.nu = {covariance_.nu};
   }
 
-  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override {
+  void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override {
     const std::size_t n = data.training.coordinates.rows;
     const auto k = static_cast<double>(settings_.neighbours);
     require_memory("nngp", n, kBytesPerObservation * static_cast<double>(n) + 8.0 * k * static_cast<double>(settings_.subset),
                    "train on fewer observations");
-    settings_.threads = control.threads > 0 ? control.threads : available_threads();
-    settings_.seed = control.seed;
-    settings_.stop = control.stop;
-    if (control.progress) settings_.progress = [&](double share) { control.progress(0.9 * share, "parameters"); };
+    settings_.threads = options.threads > 0 ? options.threads : available_threads();
+    settings_.seed = options.seed;
     observations_ = gp::in_place_order(gp_data("nngp", data, 3));
     const auto spec_of = [&](double nu) {
       CovarianceSettings own = covariance_;
       own.nu = nu;
       return kernel_of(data, own, true);
     };
-    const gp::NearestChoice choice = gp::choose_nearest(spec_of, observations_, settings_, candidates_, "method nngp");
-    settings_.progress = {};
-    if (control.stop.stop_requested()) return false;
-    if (control.progress) control.progress(0.9, "neighbours");
+    const gp::NearestChoice choice =
+        gp::choose_nearest(spec_of, observations_, settings_, candidates_, "method nngp", control.part(0.0, 0.9));
+    control.report(0.9, "neighbours");
     covariance_.nu = choice.nu;
     settings_.neighbours = choice.neighbours;
     settings_.mean = choice.mean;
     make(spec_of(choice.nu), choice.found.parameters);
-    if (control.progress) control.progress(1.0, "done");
-    return true;
+    control.check_stop();
+    control.report(1.0, "done");
   }
 
   using Interpolator::predict;
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override {
     const int threads = workers.threads > 0 ? workers.threads : settings_.threads;
-    predict_in_blocks("nngp", points, static_cast<std::size_t>(observations_.points.rows()), kBlock, threads, noise_variance_,
-                      out, [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd&) {
+    predict_in_blocks("nngp", points, static_cast<std::size_t>(observations_.points.rows()), kNearestBlock, threads,
+                      noise_variance_, out,
+                      [&](const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance, Eigen::VectorXd&) {
                         gp_->predict(x, mean, variance);
                       });
   }

@@ -111,11 +111,12 @@ EnsembleSettings NetworkInterpolator::ensemble_settings(const NetworkSpec& spec,
 }
 
 double NetworkInterpolator::trial_error(const NetworkSpec& spec, const InterpolatorData& training,
-                                        const InterpolatorData& held_out, const InterpolatorControl& control) const {
+                                        const InterpolatorData& held_out, const InterpolatorOptions& options,
+                                        const Control& control) const {
   EnsembleSettings one = ensemble_settings(spec, training);
   one.members = 1;
   EnsembleInterpolator network(std::move(one));
-  if (!network.fit(training, control)) throw Error("stopped");
+  network.fit(training, options, control);
   const std::size_t n = held_out.training.values.rows;
   std::vector<double> mean(n);
   network.predict(held_out.training.coordinates, {.mean = mean});
@@ -124,47 +125,43 @@ double NetworkInterpolator::trial_error(const NetworkSpec& spec, const Interpola
   return std::sqrt(sum / static_cast<double>(n));
 }
 
-bool NetworkInterpolator::search(const InterpolatorData& data, const InterpolatorControl& control, NetworkSpec& spec) const {
+void NetworkInterpolator::search(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control,
+                                 NetworkSpec& spec) const {
   const std::size_t n = data.training.values.rows;
   if (n < 2 * kRuns) {
     throw UsageError(fmt::format("method {}: {} observations are too few to search on; leave out trials", settings_.method, n));
   }
-  const auto parts = split_by_runs(n, control.seed);
+  const auto parts = split_by_runs(n, options.seed);
   const RowSubset training(data, parts[0]), held_out(data, parts[1]);
   const FourierSearch fourier(spec, data.has_time());
-  const InterpolatorControl quiet{.seed = control.seed, .threads = control.threads, .progress = {}, .stop = control.stop};
+  const InterpolatorOptions on_cpu{.seed = options.seed, .threads = options.threads};
+  const Control quiet{.stop = control.stop};
   const Study study =
       optimise(fourier.space,
                [&](const Point& point, std::uint64_t) {
-                 return TrialOutcome{.value = trial_error(with_point(spec, point), training.data, held_out.data, quiet)};
+                 return TrialOutcome{.value = trial_error(with_point(spec, point), training.data, held_out.data, on_cpu, quiet)};
                },
-               {.seed = control.seed, .first = {fourier.usual}},
+               {.seed = options.seed, .first = {fourier.usual}},
                {.trials = settings_.trials,
-                .progress =
+                .trial_done =
                     [&](const Study&, const Trial& trial) {
-                      if (!control.progress) return;
-                      const auto work = static_cast<double>(settings_.trials + settings_.members);
-                      control.progress(static_cast<double>(trial.number + 1) / work, "search");
+                      const auto trials = static_cast<double>(settings_.trials);
+                      control.report(static_cast<double>(trial.number + 1) / trials, "search");
                     },
-                .stop = control.stop});
-  if (control.stop.stop_requested()) return false;
+                .control = quiet});
   const auto best = best_trial(study);
   if (!best) throw Error(fmt::format("method {}: no trial of the search succeeded; lower rate", settings_.method));
   spec = with_point(spec, study.trials[*best].point);
-  return true;
 }
 
-bool NetworkInterpolator::fit(const InterpolatorData& data, const InterpolatorControl& control) {
+void NetworkInterpolator::fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) {
   if (data.training.values.rows == 0) throw Error(fmt::format("method {}: there are no observations", settings_.method));
   spec_ = spec_for(data);
-  if (settings_.trials > 0 && !search(data, control, spec_)) return false;
+  // A trial is one network.
+  const double searched = static_cast<double>(settings_.trials) / static_cast<double>(settings_.trials + settings_.members);
+  if (settings_.trials > 0) search(data, options, control.part(0.0, searched), spec_);
   ensemble_ = std::make_unique<EnsembleInterpolator>(ensemble_settings(spec_, data));
-  InterpolatorControl rest = control;
-  if (control.progress && settings_.trials > 0) {
-    const double done = static_cast<double>(settings_.trials) / static_cast<double>(settings_.trials + settings_.members);
-    rest.progress = [&, done](double share, const std::string& what) { control.progress(done + (1.0 - done) * share, what); };
-  }
-  return ensemble_->fit(data, rest);
+  ensemble_->fit(data, options, control.part(searched, 1.0));
 }
 
 void NetworkInterpolator::predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const {

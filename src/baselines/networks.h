@@ -30,7 +30,7 @@ class NetworkInterpolator : public Interpolator {
  public:
   explicit NetworkInterpolator(NetworkSettings settings) : settings_(std::move(settings)) {}
 
-  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override;
+  void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override;
   using Interpolator::predict;
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override;
   void save(State& state) const override;
@@ -41,10 +41,10 @@ class NetworkInterpolator : public Interpolator {
  private:
   NetworkSpec spec_for(const InterpolatorData& data) const;
   EnsembleSettings ensemble_settings(const NetworkSpec& spec, const InterpolatorData& data) const;
-  bool search(const InterpolatorData& data, const InterpolatorControl& control, NetworkSpec& spec) const;
+  void search(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control, NetworkSpec& spec) const;
   // Root mean square error on held-out rows of one network trained on the others.
   double trial_error(const NetworkSpec& spec, const InterpolatorData& training, const InterpolatorData& held_out,
-                     const InterpolatorControl& control) const;
+                     const InterpolatorOptions& options, const Control& control) const;
 
   NetworkSettings settings_;
   NetworkSpec spec_;

@@ -94,20 +94,19 @@ class NeuralProcessInterpolator : public Interpolator {
  public:
   explicit NeuralProcessInterpolator(const ProcessSettings& settings) : settings_(settings) {}
 
-  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override {
+  void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override {
     rows_ = usable_rows(data);
-    threads_ = control.threads > 0 ? control.threads : available_threads();
+    threads_ = options.threads > 0 ? options.threads : available_threads();
     coordinates_ = data.training.coordinates.cols;
     specs_ = process_specs(static_cast<int>(coordinates_), settings_.depth, settings_.width);
     recipe_ = fitted_recipe(settings_.recipe, rows_.size(), settings_.least_steps);
     require_memory("cnp", rows_.size(), bytes(), "lower width or batch");
-    encoder_ = Trained(specs_.encoder, control.seed, kEncoder);
-    decoder_ = Trained(specs_.decoder, control.seed, kDecoder);
-    if (!train(data, control)) return false;
-    const std::vector<std::size_t> context = context_rows(control.seed);
+    encoder_ = Trained(specs_.encoder, options.seed, kEncoder);
+    decoder_ = Trained(specs_.decoder, options.seed, kDecoder);
+    train(data, options.seed, control);
+    const std::vector<std::size_t> context = context_rows(options.seed);
     context_ = context.size();
     code_ = encode_context(specs_, encoder_.parameters, data.training.coordinates, data.training.values, context, threads_);
-    return true;
   }
 
   using Interpolator::predict;
@@ -195,16 +194,16 @@ class NeuralProcessInterpolator : public Interpolator {
     return 4.0 * (3.0 * weights + slices * (weights + features));
   }
 
-  bool train(const InterpolatorData& data, const InterpolatorControl& control) {
-    const BatchOrder order(rows_.size(), recipe_.batch, control.seed, kEncoder);
+  void train(const InterpolatorData& data, std::uint64_t seed, const Control& control) {
+    const BatchOrder order(rows_.size(), recipe_.batch, seed, kEncoder);
     ProcessPass<float> pass(specs_, recipe_.batch, threads_);
     const std::uint64_t steps = total_steps(recipe_, rows_.size());
     auto reported = std::chrono::steady_clock::now();
     double sum = 0.0;
     std::uint64_t counted = 0;
     for (std::uint64_t step = 0; step < steps; ++step) {
-      if (control.stop.stop_requested()) return false;
-      const ProcessBatch<float> batch = batch_of(data, order, step, control.seed);
+      control.check_stop("training was stopped");
+      const ProcessBatch<float> batch = batch_of(data, order, step, seed);
       const double loss = pass.run(encoder_.parameters.data(), decoder_.parameters.data(), batch);
       if (!std::isfinite(loss)) {
         throw Error(fmt::format("method cnp: training diverged at step {} of {}, at learning rate {:.3g}; lower rate", step + 1,
@@ -221,7 +220,6 @@ class NeuralProcessInterpolator : public Interpolator {
       control.progress(static_cast<double>(step + 1) / static_cast<double>(steps), "training");
     }
     last_loss_ = sum / static_cast<double>(counted);
-    return true;
   }
 
   // Rows in their shuffled order; the first of them, between one and all but one, are the context.

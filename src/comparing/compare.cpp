@@ -14,6 +14,7 @@
 #include "comparing/compare_parts.h"
 #include "core/atomic_file.h"
 #include "core/threads.h"
+#include "data/groups.h"
 #include "drift/error.h"
 #include "drift/version.h"
 #include "settings/run_identity.h"
@@ -50,22 +51,6 @@ std::optional<ComparedFit> kept_fit(const ComparePlan& plan, const std::string& 
   ComparedFit fit = compared_fit_from_json(std::string(std::istreambuf_iterator<char>(file), {}));
   if (fit.method != method || fit.seed != seed || !fit.failure.empty()) return std::nullopt;
   return fit;
-}
-
-std::string split_words(const FitPlan& plan) {
-  if (!plan.test.empty()) return "the given test set";
-  switch (plan.split_options.method) {
-    case SplitMethod::track:
-      return "whole tracks";
-    case SplitMethod::platform:
-      return "whole platforms";
-    case SplitMethod::time:
-      return "the last in time";
-    case SplitMethod::block:
-      return "whole blocks of the map";
-    default:
-      return "observations at random";
-  }
 }
 
 void rank(const CompareMeasure& measure, std::vector<ComparedMethod>& rows) {
@@ -134,7 +119,7 @@ ComparedFit compared_fit_from_json(const std::string& text) {
     for (const auto& pair : json.at("findings")) fit.findings.emplace_back(pair.at(0), pair.at(1));
     return fit;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("the result of a fit does not read: {}; --fresh fits anew", error.what()));
+    throw Error(fmt::format("the result of a fit does not read: {}; --fresh repeats the fit", error.what()));
   }
 }
 
@@ -166,15 +151,15 @@ std::vector<ComparedMethod> summarise(const std::vector<std::string>& methods, s
   return rows;
 }
 
-Comparison compare(const ComparePlan& plan, const Dataset& data, const CompareControl& control) {
+Comparison compare(const ComparePlan& plan, const Dataset& data, const Control& control, const CompareHooks& hooks) {
   check(plan.fit.settings);
   if (!plan.folder.empty()) make_folder(plan.folder / "fits");
-  Comparison out = {.finished = true,
+  Comparison out = {.finished = false,
                     .variable = plan.info.value.name,
                     .unit = plan.info.value.unit,
                     .training = plan.fit.split.training.size(),
                     .held_out = plan.fit.test.empty() ? plan.fit.split.held_out.size() : plan.fit.test.size(),
-                    .split = split_words(plan.fit),
+                    .split = plan.fit.test.empty() ? split_words(plan.fit.split_options) : "the given test set",
                     .calibrate = plan.fit.settings.uncertainty.calibrate,
                     .has_truth = plan.truth.has_value(),
                     .threads = plan.fit.settings.threads > 0 ? plan.fit.settings.threads : available_threads(),
@@ -184,34 +169,40 @@ Comparison compare(const ComparePlan& plan, const Dataset& data, const CompareCo
   // After every fit: whatever ends the program later, the table of what was done is there.
   const auto write_so_far = [&] {
     out.rows = summarise(plan.methods, plan.seeds.size(), fits);
-    if (plan.folder.empty()) return;
-    Comparison so_far = out;
-    so_far.finished = false;
-    write_comparison(plan, so_far);
+    if (!plan.folder.empty()) write_comparison(plan, out);
   };
+  const double step = 1.0 / static_cast<double>(plan.seeds.size() * plan.methods.size());
+  double begun = -step;  // share of the fits before this one
+  bool stopped = false;
   for (const std::uint64_t seed : plan.seeds) {
     for (const std::string& method : plan.methods) {
+      begun += step;
       std::optional<ComparedFit> fit = control.fresh ? std::nullopt : kept_fit(plan, method, seed);
       const bool kept = fit.has_value();
       if (!kept) {
         if (failed.contains(method)) continue;  // what failed once would again
-        if (!control.stop.stop_requested())
-          fit = control.fit ? control.fit(method, seed) : compare_fit(plan, data, method, seed, control);
-        out.finished = out.finished && fit.has_value();
-        if (!fit) continue;
+        try {
+          control.check_stop();
+          fit = hooks.fit ? hooks.fit(method, seed) : compare_fit(plan, data, method, seed, control.part(begun, begun + step));
+        } catch (const Stopped&) {  // fits that an earlier run kept still go into the table
+          stopped = true;
+          continue;
+        }
       }
       if (!fit->failure.empty())
         failed.insert(method);
       else if (!kept && !plan.folder.empty())
         write_whole(fit_stem(plan, method, seed).string() + ".json", to_json(*fit));
-      if (control.done) control.done(*fit, kept);
       fits.push_back(std::move(*fit));
       write_so_far();
+      if (hooks.done) hooks.done(fits.back(), kept, out);
     }
   }
-  out.rows = summarise(plan.methods, plan.seeds.size(), fits);
-  if (!plan.folder.empty()) write_comparison(plan, out);
-  return out;
+  out.finished = !stopped;
+  write_so_far();
+  if (!stopped) return out;
+  if (plan.folder.empty()) throw Stopped("the comparison was stopped");
+  throw Stopped(fmt::format("stopped; the fits so far are in {}. The same command resumes from there", plan.folder.string()));
 }
 
 std::filesystem::path save_compare_run(const ComparePlan& plan) {

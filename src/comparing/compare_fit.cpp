@@ -14,7 +14,9 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kBlock = 65536;  // points predicted at a time
+constexpr std::size_t kStoppableBlock =
+    4096;                           // points predicted between looks for a stop request: the slowest methods take half a second
+constexpr double kFitShare = 0.95;  // of the time of a fit and its scores
 
 // What a method says of points, in the values' unit, its spread as it comes.
 struct Said {
@@ -24,7 +26,8 @@ struct Said {
 // One fitted method and what its predictions have cost so far.
 class Fitted {
  public:
-  Fitted(const ComparePlan& plan, const Interpolator& method) : plan_(plan), method_(method) {}
+  Fitted(const ComparePlan& plan, const Interpolator& method, const Control& control)
+      : plan_(plan), method_(method), control_(control) {}
 
   // One time serves for all; none where the field has no time.
   Said at(std::span<const double> lon_deg, std::span<const double> lat_deg, std::span<const double> time_days) {
@@ -32,9 +35,10 @@ class Fitted {
     const auto columns = static_cast<std::size_t>(space_coordinates(domain)) + (time_days.empty() ? 0 : 1);
     const std::size_t n = lon_deg.size();
     Said out = {std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
-    std::vector<float> rows(std::min(n, kBlock) * columns);
-    for (std::size_t first = 0; first < n; first += kBlock) {
-      const std::size_t count = std::min(kBlock, n - first);
+    std::vector<float> rows(std::min(n, kStoppableBlock) * columns);
+    for (std::size_t first = 0; first < n; first += kStoppableBlock) {
+      control_.check_stop();
+      const std::size_t count = std::min(kStoppableBlock, n - first);
       const MatrixView<float> view(rows.data(), count, columns);
       engine_rows(domain, lon_deg.subspan(first, count), lat_deg.subspan(first, count),
                   time_days.size() > 1 ? time_days.subspan(first, count) : time_days, view);
@@ -60,12 +64,13 @@ class Fitted {
     const bool good = std::isfinite(said.mean[i]) && said.sd_epistemic[i] >= 0.0 && std::isfinite(said.sd_epistemic[i]) &&
                       said.sd_total[i] >= 0.0 && std::isfinite(said.sd_total[i]);
     if (good) return;
-    throw Error(fmt::format("its prediction at {:.4g}, {:.4g} is no number (mean {:g}, sd {:g}, sd of an observation {:g})", lon,
-                            lat, said.mean[i], said.sd_epistemic[i], said.sd_total[i]));
+    throw Error(fmt::format("its prediction at {:.4g}, {:.4g} is not a number (mean {:g}, sd {:g}, sd of an observation {:g})",
+                            lon, lat, said.mean[i], said.sd_epistemic[i], said.sd_total[i]));
   }
 
   const ComparePlan& plan_;
   const Interpolator& method_;
+  const Control& control_;
 };
 
 // Held-out observations as a method sees them, with the noise and spread settled so far.
@@ -125,14 +130,14 @@ void add_truth_scores(const ComparePlan& plan, const MapPoints& points, const Sa
 
 class OneFit {
  public:
-  OneFit(const ComparePlan& plan, const Dataset& data, std::string method, std::uint64_t seed, const CompareControl& control)
+  OneFit(const ComparePlan& plan, const Dataset& data, std::string method, std::uint64_t seed, const Control& control)
       : plan_(plan), reading_(data), control_(control), result_{.method = std::move(method), .seed = seed} {}
 
-  std::optional<ComparedFit> run() {
+  ComparedFit run() {
     FitPlan own = plan_.fit;
     own.settings.seed = result_.seed;
     const std::unique_ptr<Interpolator> method = plan_.make(result_.method, own, reading_);
-    if (!fit(*method)) return std::nullopt;
+    fit(*method);
     judge_and_map(*method);
     result_.measures["peak_mib"] = peak_memory_mib();
     result_.findings = method->findings(plan_.fit.domain);
@@ -140,28 +145,20 @@ class OneFit {
   }
 
  private:
-  bool fit(Interpolator& method) {
+  void fit(Interpolator& method) {
     const MethodData data = method_data(plan_.fit, reading_.observations);
-    InterpolatorControl control = {.seed = result_.seed,
-                                   .threads = plan_.fit.settings.threads,
-                                   .backend = plan_.fit.settings.backend,
-                                   .precision = plan_.fit.settings.precision,
-                                   .stop = control_.stop};
-    if (control_.progress) {
-      control.progress = [this](double share, const std::string& what) {
-        control_.progress(result_.method, result_.seed, share, what);
-      };
-    }
+    InterpolatorOptions options = interpolator_options(plan_.fit.settings);
+    options.seed = result_.seed;
     forget_peak_memory();
     const Stopwatch watch;
-    if (!method.fit(data.view(), control)) return false;
+    method.fit(data.view(), options, control_.part(0.0, kFitShare));
     result_.measures["fit_s"] = watch.wall_s();
     result_.measures["fit_core_s"] = watch.core_s();
-    return true;
   }
 
   void judge_and_map(const Interpolator& method) {
-    Fitted fitted(plan_, method);
+    control_.report(kFitShare, "scores");
+    Fitted fitted(plan_, method, control_);
     FieldInfo info = plan_.info;
     const auto forecaster = [&](std::span<const std::size_t> rows) {
       return forecast_of(fitted, plan_, reading_.observations, own_noise(method), info, rows);
@@ -200,22 +197,21 @@ class OneFit {
 
   const ComparePlan& plan_;
   const Dataset& reading_;
-  const CompareControl& control_;
+  const Control& control_;
   ComparedFit result_;
 };
 
 }  // namespace
 
-std::optional<ComparedFit> compare_fit(const ComparePlan& plan, const Dataset& data, const std::string& method,
-                                       std::uint64_t seed, const CompareControl& control) {
-  const auto failed = [&](const std::string& why) -> std::optional<ComparedFit> {
-    if (control.stop.stop_requested()) return std::nullopt;
-    return ComparedFit{.method = method, .seed = seed, .failure = why};
-  };
+ComparedFit compare_fit(const ComparePlan& plan, const Dataset& data, const std::string& method, std::uint64_t seed,
+                        const Control& control) {
+  const auto failed = [&](const std::string& why) { return ComparedFit{.method = method, .seed = seed, .failure = why}; };
   try {
     return OneFit(plan, data, method, seed, control).run();
+  } catch (const Stopped&) {
+    throw;
   } catch (const std::bad_alloc&) {
-    return failed("the machine has not enough memory for it");
+    return failed("the machine has too little memory for it");
   } catch (const std::exception& error) {
     return failed(error.what());
   }

@@ -27,13 +27,13 @@ struct Fake : Interpolator {
   int* fits = nullptr;
   std::function<void(const InterpolatorData&)> seen;
 
-  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override {
+  void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override {
     if (fits != nullptr) ++*fits;
     if (seen) seen(data);
     if (!failure.empty()) throw Error(failure);
-    if (control.progress) control.progress(1.0, "done");
-    mean += 0.01 * static_cast<double>(control.seed);
-    return !control.stop.stop_requested();
+    control.report(1.0, "done");
+    mean += 0.01 * static_cast<double>(options.seed);
+    control.check_stop();
   }
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers&) const override {
     for (std::size_t i = 0; i < points.rows; ++i) {
@@ -79,7 +79,7 @@ std::map<std::string, double> scores_of(const ComparedMethod& row) {
 }
 
 TEST(Compare, ScoresDriftAsFitDoes) {
-  const Dataset data = small_dataset(40, 20);
+  const Dataset data = small_dataset(30, 12);
   const ScratchFolder folder;
   const RunSettings settings = settings_with({"drift"}, folder, 1);
   const ComparePlan plan = plan_compare(settings, data);
@@ -109,7 +109,7 @@ TEST(Compare, AFailingMethodLeavesTheRestIntact) {
   EXPECT_EQ(scores_of(some.rows[0]), scores_of(all.rows[0]));
   EXPECT_EQ(scores_of(some.rows[3]), scores_of(all.rows[1]));
   EXPECT_EQ(some.rows[1].failure, "the matrix is not positive definite");
-  EXPECT_THAT(some.rows[2].failure, HasSubstr("is no number"));
+  EXPECT_THAT(some.rows[2].failure, HasSubstr("is not a number"));
   EXPECT_EQ(some.rows[1].fits, 0u);
   EXPECT_TRUE(some.rows[1].measures.empty());
   for (const std::string& text : {comparison_text(some, false), comparison_markdown(some), comparison_csv(some)}) {
@@ -125,9 +125,7 @@ TEST(Compare, DoesNotRepeatWhatTheFolderHolds) {
   const auto run = [&](std::size_t seeds, bool fresh, CalibrationMethod calibrate = CalibrationMethod::conformal) {
     RunSettings settings = settings_with({"flat", "off"}, folder, seeds);
     settings.uncertainty.calibrate = calibrate;
-    CompareControl control;
-    control.fresh = fresh;
-    return compare(plan_compare(settings, data, fakes(&fits)), data, control);
+    return compare(plan_compare(settings, data, fakes(&fits)), data, {.fresh = fresh});
   };
   const Comparison first = run(2, false);
   EXPECT_EQ(fits, 4);
@@ -190,13 +188,14 @@ TEST(Compare, GoesOnWhereItWasStopped) {
   const Dataset data = small_dataset();
   const ScratchFolder part, whole;
   std::stop_source stop;
-  CompareControl control;
-  control.stop = stop.get_token();
-  control.done = [&](const ComparedFit& fit, bool) {
+  CompareHooks hooks;
+  Comparison stopped;
+  hooks.done = [&](const ComparedFit& fit, bool, const Comparison& so_far) {
+    stopped = so_far;
     if (fit.method == "flat") stop.request_stop();
   };
   const ComparePlan plan = plan_compare(settings_with({"flat", "off"}, part), data, fakes());
-  const Comparison stopped = compare(plan, data, control);
+  EXPECT_THROW(compare(plan, data, {.stop = stop.get_token()}, hooks), Stopped);
   EXPECT_FALSE(stopped.finished);
   EXPECT_EQ(stopped.rows[0].fits, 1u);
   EXPECT_EQ(stopped.rows[1].fits, 0u);
@@ -294,16 +293,17 @@ TEST(Compare, MethodsAreToldOfTracksPlatformsErrorsAndFolds) {
 }
 
 TEST(DriftInterpolator, SearchesFirstWhenAsked) {
-  const Dataset data = small_dataset(40, 20);
+  const Dataset data = small_dataset(30, 16);
   const ScratchFolder folder;
   const ComparePlan plan = plan_compare(settings_with({"drift", "drift:trials=2,members=2"}, folder, 1), data);
   std::vector<std::string> told;
-  CompareControl control;
-  control.progress = [&](const std::string&, std::uint64_t, double share, const std::string& what) {
-    EXPECT_GE(share, 0.0);
+  double last = 0.0;
+  const Control control = {.progress = [&](double share, const std::string& what) {
+    EXPECT_GE(share, last);
     EXPECT_LE(share, 1.0);
+    last = share;
     told.push_back(what);
-  };
+  }};
   const Comparison comparison = compare(plan, data, control);
   EXPECT_THAT(told, testing::Contains("trial 2"));
   const auto& found = comparison.rows[1].findings;
@@ -313,7 +313,7 @@ TEST(DriftInterpolator, SearchesFirstWhenAsked) {
 }
 
 TEST(Compare, TheBlendIsHardlyWorseThanItsBetterPart) {
-  const Dataset data = small_dataset(80, 40, 0.1);
+  const Dataset data = small_dataset(40, 24, 0.1);
   const ScratchFolder folder;
   const RunSettings settings = settings_with({"drift", "drift:parts=network", "drift:parts=process"}, folder, 1);
   const Comparison comparison = compare(plan_compare(settings, data), data);

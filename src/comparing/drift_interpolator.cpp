@@ -45,23 +45,23 @@ DriftInterpolator::DriftInterpolator(const MethodSettings& settings, const FitPl
   trials_ = settings.count("trials", searches ? plan.settings.tune.trials : 0, 0, 100000);
 }
 
-bool DriftInterpolator::tune(const InterpolatorControl& control, double share) {
+void DriftInterpolator::tune(const Control& control) {
   FitPlan search = plan_;
   search.settings.tune.trials = trials_;
-  const Control tuning = Control{.progress = control.progress, .stop = control.stop}.part(0.0, share);
-  const TuneResult result = search_(search, tuning);
+  const TuneResult result = search_(search, control);
   if (!result.best) throw Error("drift: no trial of the search succeeded; leave trials out, or look with drift tune");
   plan_ = replan(plan_, result.settings, plan_.split.training.size());
-  return true;
 }
 
-bool DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorControl& control) {
-  plan_.settings.seed = control.seed;
+void DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) {
+  plan_.settings.seed = options.seed;
   // A trial has three networks as a rule.
   const double tuning_work = 3.0 * static_cast<double>(trials_);
   const double tuning_share = tuning_work / (tuning_work + static_cast<double>(plan_.members));
-  if (trials_ > 0 && !tune(control, tuning_share)) return false;
-  engine_ = make_engine(control.backend, {.threads = control.threads, .precision = control.precision});
+  // As in fit(): the networks take most of what is left, by and large.
+  const double trained = plan_.method == FitMethod::network ? 1.0 : tuning_share + (0.95 - tuning_share) * 0.75;
+  if (trials_ > 0) tune(control.part(0.0, tuning_share));
+  engine_ = make_engine(options.backend, {.threads = options.threads, .precision = options.precision});
   // Fewer members than folds share them out among themselves.
   InterpolatorData own = data;
   own.fold = plan_.folds.of, own.fold_count = plan_.folds.count, own.group = plan_.folds.group;
@@ -71,23 +71,15 @@ bool DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorCont
   if (plan_.method != FitMethod::process) {
     ensemble_ = draw_networks(plan_);
     TrainingState state;
-    TrainOptions options;
-    options.control.stop = control.stop;
-    options.control.progress = [&](const Progress& progress) {
-      const double done = static_cast<double>(progress.step) / static_cast<double>(progress.steps);
-      if (control.progress)
-        control.progress(tuning_share + (1.0 - tuning_share) * done, fmt::format("loss {:.4f}", progress.loss));
-    };
-    if (!train(*engine_, ensemble_, state, rows, plan_.recipe, options)) return false;
+    train(*engine_, ensemble_, state, rows, plan_.recipe, {.control = control.part(tuning_share, trained)});
     last_layers_ = add_uncertainty(*engine_, plan_, rows, ensemble_);
   }
-  if (plan_.method == FitMethod::network) return true;
+  if (plan_.method == FitMethod::network) return;
+  process_ = fit_process_part(own, plan_.settings.seed, plan_.settings.threads, control.part(trained, 0.95));
   const Control rest = {.stop = control.stop};
-  process_ = fit_process_part(own, plan_.settings.seed, plan_.settings.threads, rest);
   const OutOfFold out = forecast_out_of_fold(*engine_, own, ensemble_, *process_, plan_.settings.threads, rest);
   weight_ = blend_weight(out);
   worth_ = part_worth(out, weight_, plan_.domain);
-  return true;
 }
 
 std::optional<double> DriftInterpolator::settled_noise() const {

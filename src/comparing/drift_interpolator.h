@@ -25,7 +25,7 @@ class DriftInterpolator : public Interpolator {
   using Search = std::function<TuneResult(const FitPlan& plan, const Control& control)>;
   DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, Search search);
 
-  bool fit(const InterpolatorData& data, const InterpolatorControl& control) override;
+  void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override;
   using Interpolator::predict;
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override;
   bool knows_noise() const override { return process_ != nullptr; }
@@ -33,7 +33,7 @@ class DriftInterpolator : public Interpolator {
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override;
 
  private:
-  bool tune(const InterpolatorControl& control, double share);
+  void tune(const Control& control);
 
   FitPlan plan_;
   Search search_;

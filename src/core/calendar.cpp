@@ -11,7 +11,6 @@ namespace {
 
 using std::chrono::sys_days, std::chrono::year_month_day;
 
-constexpr double kSecondsPerDay = 86400.0;
 constexpr sys_days kEpoch = year_month_day(std::chrono::year(1950), std::chrono::January, std::chrono::day(1));
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

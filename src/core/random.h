@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace drift {
@@ -56,5 +57,11 @@ class RandomStream {
   bool has_spare_normal_ = false;
   double spare_normal_ = 0.0;
 };
+
+// The key's stream for another purpose.
+inline RandomStream stream_for(RandomKey key, Purpose purpose, std::size_t substream) {
+  key.purpose = purpose;
+  return RandomStream(key, static_cast<std::uint32_t>(substream));
+}
 
 }  // namespace drift

@@ -8,7 +8,7 @@
 namespace drift {
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool has_negative_exponent(std::string_view number) {
   const std::size_t exponent = number.find_first_of("eE");
@@ -21,7 +21,7 @@ bool is_missing(std::string_view text) {
   if (text.empty()) return true;
   constexpr std::array<std::string_view, 4> kWords = {"na", "nan", "null", "n/a"};
   return std::any_of(kWords.begin(), kWords.end(), [text](std::string_view word) {
-    return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) { return lower(a) == b; });
+    return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) { return lower_case(a) == b; });
   });
 }
 

@@ -112,4 +112,20 @@ const char* group_noun(SplitMethod method) {
   }
 }
 
+std::string split_words(const SplitOptions& options) {
+  switch (options.method) {
+    case SplitMethod::track:
+      return "in whole tracks";
+    case SplitMethod::platform:
+      return "in whole platforms";
+    case SplitMethod::time:
+      return "as the last in time";
+    case SplitMethod::block:
+      return fmt::format("in blocks of {:g} {}{}", options.block, options.on_plane ? "units" : "km",
+                         options.block_days > 0.0 ? fmt::format(" by {:g} days", options.block_days) : "");
+    default:
+      return "at random";
+  }
+}
+
 }  // namespace drift

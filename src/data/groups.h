@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "drift/observations.h"
@@ -34,5 +35,8 @@ std::span<const std::size_t> rows_or_all(const Observations& observations,
 
 // "track", "platform": a group, as messages name it.
 const char* group_noun(SplitMethod method);
+
+// "in whole tracks", "in blocks of 100 km by 3 days": how observations are held out.
+std::string split_words(const SplitOptions& options);
 
 }  // namespace drift

@@ -7,13 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/position.h"
 
 namespace drift {
 namespace {
-
-constexpr double kSecondsPerDay = 86400.0;
 
 // Echoes come from places up to 15 km beside the nadir, first on one side and then on the other: latitude turns only where it
 // stays turned for so long. The centre of a swath's line wanders by half of the line where pixels are missing.

@@ -35,7 +35,7 @@ LayerWork work_of(const LayerPlan& layer) {
 constexpr std::size_t kFewSteps = 8;
 constexpr std::size_t kLeastPairs = 5;
 constexpr double kLongCallSeconds = 0.5;  // of steps: long enough to drown what else a machine does
-constexpr double kGrowth = 10.0;          // of a call that was too short, at most
+constexpr double kCallGrowth = 10.0;      // of a call that was too short, at most
 
 // The upper one of the two in the middle where their number is even.
 double median(std::vector<double> values) {
@@ -90,7 +90,7 @@ StepTiming time_steps(double seconds, const std::function<double(std::size_t ste
   while (result.seconds < seconds || result.pairs < kLeastPairs) {
     const double few = call(kFewSteps), many = call(kFewSteps + more), difference = many - few;
     if (difference < kLongCallSeconds) {  // such a pair is not counted
-      const double factor = 1.2 * kLongCallSeconds / std::max(difference, 1.2 * kLongCallSeconds / kGrowth);
+      const double factor = 1.2 * kLongCallSeconds / std::max(difference, 1.2 * kLongCallSeconds / kCallGrowth);
       more = static_cast<std::size_t>(std::ceil(factor * static_cast<double>(more)));
       continue;
     }

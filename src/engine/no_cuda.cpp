@@ -8,11 +8,13 @@ namespace drift {
 
 std::unique_ptr<Engine> make_cuda_engine(const EngineOptions&) {
   throw Error(
-      "this drift was built without CUDA and cannot use a GPU: choose --backend cpu, or build drift where CUDA is installed");
+      "this drift was built without its GPU engine: choose --backend cpu, or build drift on a machine that has nvcc and a GPU, "
+      "or with "
+      "-D DRIFT_CUDA_ARCHITECTURES=all");
 }
 
 std::optional<ProductSpeed> card_product(Precision, int) { return std::nullopt; }
 
-std::string why_no_cuda() { return "this drift was built without CUDA"; }
+std::string why_no_cuda() { return "this drift was built without its GPU engine"; }
 
 }  // namespace drift

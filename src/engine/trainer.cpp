@@ -35,30 +35,19 @@ void check_state(const Ensemble& ensemble, const TrainingState& state, std::uint
 
 // Known at once, not after hours of training.
 void check_checkpoint(const TrainOptions& options) {
-  if (options.checkpoint.empty()) return;
+  if (options.control.checkpoint.empty()) return;
   if (!(options.checkpoint_every_s > 0.0)) {
     throw UsageError(fmt::format("checkpoint_every_s is {} but must be greater than 0", options.checkpoint_every_s));
   }
-  const std::filesystem::path folder = std::filesystem::absolute(options.checkpoint).parent_path();
+  const std::filesystem::path folder = std::filesystem::absolute(options.control.checkpoint).parent_path();
   if (!std::filesystem::is_directory(folder)) {
     throw UsageError(fmt::format("the checkpoint cannot be written: {} is not a folder; make it first", folder.string()));
   }
 }
 
-// Whichever part of the run a segment covers, progress is told of the whole.
-TrainControl control_of_run(const TrainControl& control, std::uint64_t steps_of_all_members) {
-  TrainControl wrapped = control;
-  if (!control.progress) return wrapped;
-  wrapped.progress = [report = control.progress, steps_of_all_members](Progress progress) {
-    progress.steps = steps_of_all_members;
-    report(progress);
-  };
-  return wrapped;
-}
-
 }  // namespace
 
-bool train(Engine& engine, Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
+void train(Engine& engine, Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
            const TrainOptions& options) {
   check(recipe);
   check_shapes(ensemble, data);
@@ -67,8 +56,8 @@ bool train(Engine& engine, Ensemble& ensemble, TrainingState& state, const Train
   const std::uint64_t total = total_steps(recipe, data.values.rows);
   check_state(ensemble, state, total);
 
-  const TrainControl control = control_of_run(options.control, total * ensemble.members.size());
-  const bool saving = !options.checkpoint.empty();
+  const Control& control = options.control;
+  const bool saving = !options.control.checkpoint.empty();
   bool unsaved = !state.members.empty();  // there is something to save
   Segments segments(options.checkpoint_every_s, least_step(state), total, seconds_now());
   while (!segments.done() && !control.stop.stop_requested()) {
@@ -76,16 +65,16 @@ bool train(Engine& engine, Ensemble& ensemble, TrainingState& state, const Train
     unsaved = true;
     const bool due = segments.reached(least_step(state), seconds_now());
     if (!saving || !due || segments.done()) continue;
-    save_checkpoint(options.checkpoint, ensemble, state, recipe, options.metadata);
+    save_checkpoint(control.checkpoint, ensemble, state, recipe, options.metadata);
     segments.saved(seconds_now());
     unsaved = false;
   }
-  if (saving && unsaved) save_checkpoint(options.checkpoint, ensemble, state, recipe, options.metadata);
-  return segments.done();
+  if (saving && unsaved) save_checkpoint(control.checkpoint, ensemble, state, recipe, options.metadata);
+  if (!segments.done()) throw Stopped("training was stopped");
 }
 
 std::vector<std::string> train_together(Engine& engine, std::span<const TrainingRun> runs, const TrainingSet& data,
-                                        const TrainControl& control) {
+                                        const Control& control) {
   std::uint64_t most = 0;
   for (const TrainingRun& run : runs) {
     check(run.recipe);
@@ -94,7 +83,9 @@ std::vector<std::string> train_together(Engine& engine, std::span<const Training
       check_observations(run.ensemble->spec, data);
     most = std::max(most, total_steps(run.recipe, data.values.rows));
   }
-  return engine.advance_together(runs, data, most, control);
+  std::vector<std::string> failures = engine.advance_together(runs, data, most, control);
+  control.check_stop("training was stopped");
+  return failures;
 }
 
 }  // namespace drift

@@ -53,7 +53,7 @@ class FakeEngine : public Engine {
   std::string name() const override { return "fake"; }
 
   void advance(Ensemble& ensemble, TrainingState& state, const TrainingSet&, const Recipe&, std::uint64_t until_step,
-               const TrainControl& control) override {
+               const Control& control) override {
     if (before_call) before_call();
     ends.push_back(until_step);
     if (state.members.empty()) {
@@ -66,9 +66,6 @@ class FakeEngine : public Engine {
       while (state.members[i].step < until_step && !control.stop.stop_requested())
         take_step(ensemble.members[i], state.members[i]);
     }
-    std::uint64_t taken = 0;
-    for (const MemberProgress& member : state.members) taken += member.step;
-    if (control.progress) control.progress({.step = taken, .steps = until_step, .loss = 0.5, .rate = 0.25});
   }
   void predict(const Ensemble&, MatrixView<const float>, const PredictionViews&) override {}
   void input_gradient(const Ensemble&, MatrixView<const float>, MatrixView<float>) override {}
@@ -124,7 +121,7 @@ class Train : public testing::Test {
 };
 
 TEST_F(Train, WithoutACheckpointIsOneCallToTheRecipesEnd) {
-  EXPECT_TRUE(train(engine_, ensemble_, state_, data_.set(), twenty_steps()));
+  train(engine_, ensemble_, state_, data_.set(), twenty_steps());
   EXPECT_EQ(engine_.ends, std::vector<std::uint64_t>{20});
 }
 
@@ -139,7 +136,7 @@ TEST_F(Train, SavesWhileItRunsAndAtTheEndWithoutChangingTheResult) {
   engine_.before_call = [&] {
     if (std::filesystem::exists(path)) found.push_back(load_checkpoint(path).state.members[0].step);
   };
-  EXPECT_TRUE(train(engine_, ensemble_, state_, data_.set(), twenty_steps(), {.checkpoint = path, .checkpoint_every_s = 0.01}));
+  train(engine_, ensemble_, state_, data_.set(), twenty_steps(), {.control = {.checkpoint = path}, .checkpoint_every_s = 0.01});
   EXPECT_FALSE(found.empty());
   EXPECT_LT(found.front(), 20u);
   const Checkpoint last = load_checkpoint(path);
@@ -156,34 +153,34 @@ TEST_F(Train, StoppedAndTakenUpAgainEndsAsIfItHadNotStopped) {
   engine_.after_step = [&](std::uint64_t step) {
     if (step == 7) stop.request_stop();  // the second member has not begun
   };
-  const TrainOptions options{.control = {.stop = stop.get_token()}, .checkpoint = folder_ / "c"};
-  EXPECT_FALSE(train(engine_, ensemble_, state_, data_.set(), twenty_steps(), options));
+  const TrainOptions options{.control = {.stop = stop.get_token(), .checkpoint = folder_ / "c"}};
+  EXPECT_THROW(train(engine_, ensemble_, state_, data_.set(), twenty_steps(), options), Stopped);
 
   Checkpoint checkpoint = load_checkpoint(folder_ / "c");
   EXPECT_EQ(checkpoint.state.members[0].step, 7u);
   engine_.after_step = {};
-  EXPECT_TRUE(train(engine_, checkpoint.ensemble, checkpoint.state, data_.set(), checkpoint.recipe));
+  train(engine_, checkpoint.ensemble, checkpoint.state, data_.set(), checkpoint.recipe);
   expect_same(checkpoint.ensemble, checkpoint.state, whole, whole_state);
 }
 
 TEST_F(Train, ThatIsFinishedAlreadyDoesNothing) {
   train(engine_, ensemble_, state_, data_.set(), twenty_steps());
   engine_.ends.clear();
-  EXPECT_TRUE(train(engine_, ensemble_, state_, data_.set(), twenty_steps()));
+  train(engine_, ensemble_, state_, data_.set(), twenty_steps());
   EXPECT_TRUE(engine_.ends.empty());
 }
 
 TEST_F(Train, TellsProgressOfTheWholeRunAndAllMembers) {
-  std::vector<Progress> reports;
-  const TrainOptions options{.control = {.progress = [&](const Progress& progress) { reports.push_back(progress); }},
-                             .checkpoint = folder_ / "c"};
-  train(engine_, ensemble_, state_, data_.set(), twenty_steps(), options);
-  ASSERT_GT(reports.size(), 1u);  // a first, short segment and the rest
-  for (const Progress& report : reports) EXPECT_EQ(report.steps, 40u);
-  EXPECT_LT(reports.front().step, 40u);
-  EXPECT_EQ(reports.back().step, 40u);
-  EXPECT_EQ(reports.back().loss, 0.5);
-  EXPECT_EQ(reports.back().rate, 0.25);
+  const auto cpu = make_cpu_engine({.threads = 1});
+  std::vector<double> shares;
+  const TrainOptions options{
+      .control = {.progress = [&](double share, const std::string&) { shares.push_back(share); }, .checkpoint = folder_ / "c"}};
+  cpu->advance(ensemble_, state_, data_.set(), twenty_steps(), 5, {});
+  train(*cpu, ensemble_, state_, data_.set(), twenty_steps(), options);
+  ASSERT_FALSE(shares.empty());
+  EXPECT_GT(shares.front(), 0.25) << "a quarter of the steps had been taken before";
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_EQ(shares.back(), 1.0);
 }
 
 TEST_F(Train, RefusesArraysThatDoNotFitQuotingBothSides) {
@@ -218,9 +215,10 @@ TEST_F(Train, RefusesAStateOfAnotherRecipe) {
 }
 
 TEST_F(Train, RefusesACheckpointItCouldNotWriteBeforeItTrains) {
-  EXPECT_NE(refusal(data_.set(), twenty_steps(), {.checkpoint = folder_ / "no_such_folder/c"}).find("is not a folder"),
-            std::string::npos);
-  EXPECT_NE(refusal(data_.set(), twenty_steps(), {.checkpoint = folder_ / "c", .checkpoint_every_s = 0.0}), "");
+  EXPECT_NE(
+      refusal(data_.set(), twenty_steps(), {.control = {.checkpoint = folder_ / "no_such_folder/c"}}).find("is not a folder"),
+      std::string::npos);
+  EXPECT_NE(refusal(data_.set(), twenty_steps(), {.control = {.checkpoint = folder_ / "c"}, .checkpoint_every_s = 0.0}), "");
   EXPECT_TRUE(engine_.ends.empty());
 }
 
@@ -231,7 +229,7 @@ TEST_F(Train, OnTheCpuStoppedSavedAndTakenUpAgainEndsWithTheSameBits) {
   recipe.train_lengthscales = true;
   Ensemble whole = ensemble_;
   TrainingState whole_state;
-  EXPECT_TRUE(train(*cpu, whole, whole_state, data_.set(), recipe));
+  train(*cpu, whole, whole_state, data_.set(), recipe);
 
   for (const std::uint64_t until : {1, 5, 6, 13}) {
     cpu->advance(ensemble_, state_, data_.set(), recipe, until, {});
@@ -240,7 +238,7 @@ TEST_F(Train, OnTheCpuStoppedSavedAndTakenUpAgainEndsWithTheSameBits) {
     ensemble_ = std::move(checkpoint.ensemble);
     state_ = std::move(checkpoint.state);
   }
-  EXPECT_TRUE(train(*cpu, ensemble_, state_, data_.set(), recipe));
+  train(*cpu, ensemble_, state_, data_.set(), recipe);
   expect_same(ensemble_, state_, whole, whole_state);
 }
 

@@ -30,16 +30,11 @@ namespace {
 // mixture of squared exponentials and changes only at distances below 1e-4 lengthscales, noticeably so only for nu below 1/2.
 constexpr double kMaxScale = 65536.0;
 
-RandomStream stream(RandomKey key, Purpose purpose, std::size_t feature) {
-  key.purpose = purpose;
-  return RandomStream(key, static_cast<std::uint32_t>(feature));
-}
-
 // [d, count]: column i is the normal vector of feature first + i.
 Eigen::MatrixXd normal_columns(const RandomKey& key, std::size_t first, Eigen::Index d, Eigen::Index count) {
   Eigen::MatrixXd columns(d, count);
   for (Eigen::Index i = 0; i < count; ++i) {
-    RandomStream random = stream(key, Purpose::frequencies, first + static_cast<std::size_t>(i));
+    RandomStream random = stream_for(key, Purpose::frequencies, first + static_cast<std::size_t>(i));
     for (Eigen::Index c = 0; c < d; ++c) columns(c, i) = random.normal();
   }
   return columns;
@@ -69,12 +64,12 @@ void check(const FourierDraw& draw, const MatrixView<float>& frequencies) {
 double spectrum_scale(const FourierDraw& draw, std::size_t feature) {
   if (draw.covariance.family == Family::squared_exponential) return 1.0;
   const double nu = draw.covariance.nu;
-  return std::min(std::sqrt(nu / stream(draw.key, Purpose::spectrum, feature).gamma(nu)), kMaxScale);
+  return std::min(std::sqrt(nu / stream_for(draw.key, Purpose::spectrum, feature).gamma(nu)), kMaxScale);
 }
 
 void draw_phases(const RandomKey& key, std::span<float> phases) {
   for (std::size_t feature = 0; feature < phases.size(); ++feature) {
-    const auto phase = static_cast<float>(stream(key, Purpose::phases, feature).uniform());
+    const auto phase = static_cast<float>(stream_for(key, Purpose::phases, feature).uniform());
     phases[feature] = phase < 1.0f ? phase : 0.0f;  // rounding to float may reach 1: a full turn, which is none
   }
 }

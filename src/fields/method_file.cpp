@@ -15,7 +15,7 @@ constexpr const char* kPrefix = "method.";
 constexpr const char* kFormatWithMethod = "6";
 
 // What the metadata hold.
-struct Header {
+struct MethodHeader {
   std::string text;   // the method's
   std::string state;  // its numbers and texts, JSON
   bool own_noise = false;
@@ -24,7 +24,7 @@ struct Header {
 }  // namespace
 
 template <class Self>
-requires ConstOrNot<Self, Header>
+requires ConstOrNot<Self, MethodHeader>
 void visit_fields(Self& self, auto&& field) {
   field("text", self.text);
   field("state", self.state);
@@ -52,7 +52,7 @@ State::Numbers numbers_of(const SafetensorsFile& file, const std::string& name, 
 
 MethodTensors::MethodTensors(const Interpolator& method, const std::string& text, bool own_noise) {
   method.save(state_);
-  metadata_ = write_json(Header{text, state_.metadata(), own_noise}).dump();
+  metadata_ = write_json(MethodHeader{text, state_.metadata(), own_noise}).dump();
 }
 
 void MethodTensors::add_to(ModelParts& parts) const {
@@ -73,7 +73,7 @@ StoredMethod read_method(const SafetensorsFile& file, const Domain& domain) {
   const auto found = file.metadata().find(kMethodKey);
   if (found == file.metadata().end()) return {};
   try {
-    const Header header = JsonReader("method").parse<Header>(found->second);
+    const MethodHeader header = JsonReader("method").parse<MethodHeader>(found->second);
     State state;
     state.set_metadata(header.state);
     for (const auto& [name, entry] : file.tensors()) {

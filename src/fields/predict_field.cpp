@@ -18,8 +18,9 @@ namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-// Points predicted between looks at the stop: enough to fill a GPU; kriging takes some 0.1 ms per point and core.
-constexpr std::size_t kBlock = kPointsAtATime, kProcessBlock = 4096;
+// Points predicted between looks at the stop: enough to fill a GPU; half a second of ten networks of the default size on two
+// cores; and kriging takes some 0.1 ms per point and core.
+constexpr std::size_t kGpuBlock = kPointsAtATime, kCpuBlock = 8192, kProcessBlock = 4096;
 
 // Positions that are some, and where they come from.
 struct Known {
@@ -247,7 +248,8 @@ FieldPrediction FieldPredictor::operator()(std::span<const double> lon_deg, std:
   if (wants.members) out.members.assign(n * model.ensemble.members.size(), kNone);
   if (wants.gradient) out.gradient.assign(n, {std::nan(""), std::nan(""), std::nan("")});
   BlockPredictor predictor(engine_, networks_.get(), model, wants, known, out);
-  const std::size_t block = model.process || model.method ? kProcessBlock : kBlock;
+  const bool on_gpu = engine_.name() == "cuda";
+  const std::size_t block = model.process || model.method ? kProcessBlock : on_gpu ? kGpuBlock : kCpuBlock;
   for (std::size_t first = 0; first < count; first += block) {
     control.check_stop("stopped while predicting");
     const std::size_t some = std::min(block, count - first);

@@ -18,7 +18,7 @@ constexpr const char* kFormatWithProcess = "7";
 constexpr std::size_t kMostNeighbours = 1000;
 
 // What the metadata hold.
-struct Header {
+struct ProcessHeader {
   ProcessParameters parameters;
   std::size_t places = 0, neighbours = 0;
   BlendWeight weight;
@@ -47,7 +47,7 @@ void visit_fields(Self& self, auto&& field) {
 }
 
 template <class Self>
-requires ConstOrNot<Self, Header>
+requires ConstOrNot<Self, ProcessHeader>
 void visit_fields(Self& self, auto&& field) {
   field("parameters", self.parameters);
   field("places", self.places);
@@ -58,7 +58,7 @@ void visit_fields(Self& self, auto&& field) {
 
 namespace {
 
-void check(const SafetensorsFile& file, const Header& header) {
+void check(const SafetensorsFile& file, const ProcessHeader& header) {
   const ProcessParameters& p = header.parameters;
   const auto positive = [](double number) { return number > 0.0 && std::isfinite(number); };
   const auto not_negative = [](double number) { return number >= 0.0 && std::isfinite(number); };
@@ -120,7 +120,7 @@ Places read_places(const SafetensorsFile& file, Space space, std::size_t count, 
 }  // namespace
 
 ProcessTensors::ProcessTensors(const Process& process, const BlendWeight& weight) : places_(process.places()) {
-  const Header header = {process.parameters(), places_.size(), process.neighbours(), weight};
+  const ProcessHeader header = {process.parameters(), places_.size(), process.neighbours(), weight};
   metadata_ = write_json(header).dump();
   std::map<std::int32_t, std::int32_t> numbers;
   for (const std::int32_t track : places_.track) {
@@ -147,9 +147,9 @@ void ProcessTensors::add_to(ModelParts& parts) const {
 StoredProcess read_process(const SafetensorsFile& file, Space space, bool has_time, std::size_t columns) {
   const auto found = file.metadata().find(kProcessKey);
   if (found == file.metadata().end()) return {};
-  Header header;
+  ProcessHeader header;
   try {
-    header = JsonReader("process").parse<Header>(found->second);
+    header = JsonReader("process").parse<ProcessHeader>(found->second);
   } catch (const Error& error) {
     file.fail(fmt::format("is corrupt: {}", error.what()));
   }

@@ -175,7 +175,7 @@ TEST(OutOfFold, ForecastsDoNotDependOnTheObservationsForecast) {
 }
 
 FieldModel fitted(FitMethod method, std::optional<DomainKind> domain = {}) {
-  const Dataset data = small_dataset(40, 20);
+  const Dataset data = small_dataset(24, 20);
   RunSettings settings = small_settings();
   settings.fit.method = method;
   settings.domain.kind = domain;

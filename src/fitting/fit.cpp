@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "drift/error.h"
-#include "drift/grouped.h"
 #include "drift/interpolator.h"
 #include "fields/training_sample.h"
 #include "fitting/blend.h"
@@ -46,14 +45,14 @@ void take_up(const FitPlan& plan, const Control& control, Ensemble& ensemble, Tr
   const auto found = checkpoint.metadata.find(kFingerprintKey);
   if (found == checkpoint.metadata.end() || found->second != plan.fingerprint) {
     throw UsageError(
-        fmt::format("{}: this checkpoint is of another run: {}. Repeat that run to finish it, or begin anew with --fresh",
+        fmt::format("{}: this checkpoint is of another run: {}. Repeat that run to finish it, or start afresh with --fresh",
                     control.checkpoint.string(), difference(plan, checkpoint.metadata)));
   }
   ensemble = std::move(checkpoint.ensemble);
   state = std::move(checkpoint.state);
   const auto fewer = [](const MemberProgress& a, const MemberProgress& b) { return a.step < b.step; };
   const auto least = std::min_element(state.members.begin(), state.members.end(), fewer);
-  control.tell(fmt::format("Resuming from {}: {} steps a network are done.", control.checkpoint.string(),
+  control.tell(fmt::format("Resuming from {}: {} steps per network are done.", control.checkpoint.string(),
                            least == state.members.end() ? 0 : least->step));
 }
 
@@ -72,8 +71,7 @@ constexpr double kNetworksShare = 0.7, kProcessShare = 0.2;
 [[noreturn]] void stop_fit(const Control& control) {
   const std::filesystem::path& path = control.checkpoint;
   if (path.empty() || !std::filesystem::exists(path)) throw Stopped("stopped; nothing was written");
-  throw Stopped(
-      fmt::format("stopped; what was learnt so far is in {}. The same command takes it up again from there", path.string()));
+  throw Stopped(fmt::format("stopped; progress so far is in {}. The same command resumes from there", path.string()));
 }
 
 // Trains the networks from where the checkpoint left off.
@@ -81,20 +79,10 @@ void train_networks(Engine& engine, const FitPlan& plan, const TrainingRows& row
   TrainingState state;
   take_up(plan, control, ensemble, state);
   if (ensemble.members.empty()) ensemble = draw_networks(plan);
-  TrainOptions options;
-  const double begun = seconds_now();
-  std::optional<std::uint64_t> first_step;
-  options.control.stop = control.stop;
-  options.control.progress = [&](const Progress& progress) {
-    if (!first_step) first_step = progress.step;
-    const double seen = static_cast<double>((progress.step - *first_step) * plan.recipe.batch);
-    control.report(static_cast<double>(progress.step) / static_cast<double>(progress.steps),
-                   fmt::format("{} observations/s, loss {:.4f}", grouped(seen / (seconds_now() - begun)), progress.loss));
-  };
-  options.checkpoint = control.checkpoint;
-  options.checkpoint_every_s = plan.settings.train.checkpoint_every_s;
-  options.metadata = {{kFingerprintKey, plan.fingerprint}, {kSettingsKey, to_toml(plan.settings)}};
-  if (!train(engine, ensemble, state, rows.view(), plan.recipe, options)) throw Stopped("stopped");
+  train(engine, ensemble, state, rows.view(), plan.recipe,
+        {.control = control,
+         .checkpoint_every_s = plan.settings.train.checkpoint_every_s,
+         .metadata = {{kFingerprintKey, plan.fingerprint}, {kSettingsKey, to_toml(plan.settings)}}});
 }
 
 // Another method than drift's own.
@@ -102,13 +90,7 @@ void fit_method(const FitPlan& plan, const InterpolatorData& data, const Control
   const UncertaintySettings& wanted = plan.settings.uncertainty;
   model.method_text = text_of(*plan.settings.fit.method);
   std::shared_ptr<Interpolator> method = make_interpolator(model.method_text, plan.domain);
-  const InterpolatorControl own = {.seed = plan.settings.seed,
-                                   .threads = plan.settings.threads,
-                                   .backend = plan.settings.backend,
-                                   .precision = plan.settings.precision,
-                                   .progress = control.progress,
-                                   .stop = control.stop};
-  if (!method->fit(data, own)) throw Stopped("stopped");
+  method->fit(data, interpolator_options(plan.settings), control);
   std::string found;
   for (const auto& [name, value] : method->findings(plan.domain))
     found += fmt::format("{}{} {}", found.empty() ? "" : ", ", name, value);

@@ -263,7 +263,7 @@ TEST(PlanFit, TellsRunsApartByEverySettingThatBearsOnTheModel) {
 }
 
 TEST(Fit, LearnsTheFieldAndTheNoise) {
-  const Dataset data = small_dataset(80, 60, 0.1);
+  const Dataset data = small_dataset(30, 24, 0.1);
   const FitResult result = fit(plan_fit(small_settings(), data), data);
   ASSERT_TRUE(result.held_out);
   EXPECT_LT(result.held_out->rmse, 0.2);  // of values whose standard deviation is about 1, and noise of 0.1
@@ -277,12 +277,15 @@ TEST(Fit, TakesAGivenNoiseAsItIs) {
   const Dataset data = small_dataset(20, 20);
   RunSettings settings = small_settings();
   settings.uncertainty.noise_sd = 0.3;
+  settings.train.epochs = 2.0;
   EXPECT_EQ(fit(plan_fit(settings, data), data).model.info.noise_sd, 0.3);
 }
 
 TEST(Fit, StoppedAndTakenUpAgainEndsAsIfItHadNeverStopped) {
   const Dataset data = small_dataset(40, 20);
-  const FitPlan plan = plan_fit(small_settings(), data);
+  RunSettings settings = small_settings();
+  settings.fit.method = FitMethod::network;  // whose training is what checkpoints keep
+  const FitPlan plan = plan_fit(settings, data);
   const FieldModel whole = fit(plan, data).model;
 
   const ScratchFolder folder;
@@ -389,7 +392,7 @@ TEST(Fit, RefusesACheckpointThatDoesNotSayOfWhichSettings) {
 
 // The whole sphere, so that the date line and the poles are inside.
 TEST(Fit, IsContinuousAcrossTheDateLineAndAtThePoles) {
-  Dataset data = small_dataset(60, 60);
+  Dataset data = small_dataset(20, 30);
   RandomStream random({.seed = 5, .purpose = Purpose::simulation});
   Observations& o = data.observations;
   for (std::size_t i = 0; i < o.size(); ++i) {
@@ -425,7 +428,9 @@ TEST(Fit, IsContinuousAcrossTheDateLineAndAtThePoles) {
 
 TEST(ScoreModel, ScoresPlatformsApart) {
   const Dataset data = small_dataset(20, 20);
-  const FieldModel model = fit(plan_fit(small_settings(), data), data).model;
+  RunSettings settings = small_settings();
+  settings.fit.method = FitMethod::network;
+  const FieldModel model = fit(plan_fit(settings, data), data).model;
   const auto engine = make_cpu_engine();
   const ModelScores scores = score_model(*engine, model, data.observations);
   ASSERT_EQ(scores.groups.size(), 2u);

@@ -19,6 +19,10 @@ InterpolatorData MethodData::view() const {
   return out;
 }
 
+InterpolatorOptions interpolator_options(const RunSettings& settings) {
+  return {.seed = settings.seed, .threads = settings.threads, .backend = settings.backend, .precision = settings.precision};
+}
+
 MethodData method_data(const FitPlan& plan, const Observations& observations) {
   const double unit = plan.domain.value.sd;
   MethodData out = {

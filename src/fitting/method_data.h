@@ -24,6 +24,8 @@ struct MethodData {
   InterpolatorData view() const;  // of this object's vectors
 };
 
+InterpolatorOptions interpolator_options(const RunSettings& settings);
+
 MethodData method_data(const FitPlan& plan, const Observations& observations);
 
 }  // namespace drift

@@ -1,4 +1,5 @@
-// What a run leaves open is settled here, from the observations alone: the same on every machine.
+// Settles what a run leaves open, from the observations alone: the same on every machine. Split, folds and domain are in
+// plan_split.cpp; method, networks and training here.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "drift/interpolator.h"
 #include "engine/training_memory.h"
 #include "fitting/neighbours.h"
+#include "fitting/plan_split.h"
 #include "fitting/replan.h"
 #include "network/plan.h"
 #include "settings/run_identity.h"
@@ -22,11 +24,8 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kFewest = 100;  // observations of which a field may be made
-constexpr std::size_t kMembers = 10;  // the spread of ten needs no correction, that of five does (docs/notes/defaults.md)
-constexpr double kWork = 24e6;        // member-observations that a fit sees: 6 to 10 minutes on two cores
+constexpr double kWork = 24e6;  // member-observations that a fit sees: 6 to 10 minutes on two cores
 constexpr double kMostEpochs = 60.0;
-constexpr double kHeldOut = 0.1;    // share of the observations, where they are
 constexpr double kBlendWork = 4e6;  // member-observations beside a process: a quarter of the training predicts as well
 constexpr double kBlendMostEpochs = 8.0;
 constexpr double kBlendSteps = 1000.0;
@@ -51,9 +50,9 @@ std::vector<std::size_t> some_runs(const std::vector<std::size_t>& rows) {
 
 void check_values(const Observations& observations) {
   const std::size_t n = observations.size();
-  if (n < kFewest) {
+  if (n < kFewestObservations) {
     throw Error(fmt::format("only {} observations are left, and a field needs at least {}; look at the files with drift inspect",
-                            n, kFewest));
+                            n, kFewestObservations));
   }
   const auto [least, most] = std::minmax_element(observations.value.begin(), observations.value.end());
   if (*least == *most) {
@@ -79,7 +78,7 @@ class Planner {
     const bool out_of_fold = plan_.out_of_fold;
     choose_method(Judging::held_out);
     plan_.out_of_fold = out_of_fold;
-    fit_folds_to_members();
+    fit_folds_to_members(plan_);
     choose_network(plan.spec.temporal.layers > 0, plan.spec.spatial.lengthscales[0]);
     choose_training(training, plan.recipe.noise_sd);
     return std::move(plan_);
@@ -88,10 +87,10 @@ class Planner {
   FitPlan plan(Judging judging) && {
     check_values(observations_);
     choose_method(judging);
-    choose_split();
+    choose_split(data_, plan_);
     control_.check_stop("stopped while planning");
-    choose_folds();
-    choose_domain();
+    choose_folds(data_, plan_);
+    drift::choose_domain(data_, plan_);
     const bool time = time_varies();
     control_.check_stop("stopped while planning");
     choose_network(time, usual_lengthscale(time));
@@ -103,15 +102,10 @@ class Planner {
   }
 
  private:
-  template <class... Args>
-  void note(fmt::format_string<Args...> text, Args&&... args) {
-    plan_.choices.push_back(fmt::format(text, std::forward<Args>(args)...));
-  }
-
   void choose_method(Judging judging) {
     const RunSettings& wanted = plan_.settings;
     const bool other_spread = wanted.uncertainty.method != UncertaintyMethod::ensemble;
-    const bool alone = by_paper() || other_spread || wanted.model.members == 1u || wanted.train.loss != LossKind::squared;
+    const bool alone = by_paper(plan_) || other_spread || wanted.model.members == 1u || wanted.train.loss != LossKind::squared;
     plan_.method = wanted.fit.method.value_or(alone ? FitMethod::network : FitMethod::blend).parts;
     if (plan_.method == FitMethod::blend && (other_spread || wanted.model.members == 1u)) {
       throw UsageError(other_spread
@@ -124,176 +118,31 @@ class Planner {
     plan_.out_of_fold = judging == Judging::automatic && can && !split.method && !split.held_out && split.platforms.empty();
   }
 
-  bool has_networks() const { return plan_.method == FitMethod::blend || plan_.method == FitMethod::network; }
-
   void note_method() {
     const FitChoice& choice = *plan_.settings.fit.method;
     if (plan_.settings.tune.method == TuneMethod::bayes)
       throw UsageError(
           fmt::format("[tune] method: drift searches for settings of its networks, not of {}; leave --tune out", choice.name));
     for (const MethodInfo& info : method_infos()) {
-      if (info.name == choice.name) note("Model: {}, {}: {}.", text_of(choice), info.title, info.summary);
+      if (info.name == choice.name) note(plan_, "Model: {}, {}: {}.", text_of(choice), info.title, info.summary);
     }
-    note("Checkpoints: none; a fit of this method that is stopped begins anew.");
-  }
-
-  // Each network leaves a fold out, so that forecasts of its rows are honest and the networks differ where data are few.
-  void choose_folds() {
-    const RunSettings& wanted = plan_.settings;
-    if (by_paper() || wanted.uncertainty.method != UncertaintyMethod::ensemble || wanted.model.members == 1u) return;
-    const std::span<const std::size_t> rows = plan_.split.training;
-    const std::string unit = data_.plane_unit.empty() ? "units" : data_.plane_unit;
-    const bool grouped_already =
-        plan_.split_options.method == SplitMethod::track || plan_.split_options.method == SplitMethod::block;
-    SplitOptions options = plan_.split_options;
-    if (!grouped_already) {
-      const GroupingChoice choice = choose_grouping(observations_, data_.on_plane, unit);
-      options.method = choice.method, options.block = choice.block, options.block_days = choice.block_days;
-    }
-    if (plan_.out_of_fold) plan_.split_options = options;  // halves of what is judged are made like the folds
-    if (count_groups(observations_, options, rows) < 2) options.method = SplitMethod::random;
-    const std::size_t most = has_networks() ? wanted.model.members.value_or(kMembers) : wanted.fit.folds;
-    plan_.folds = make_folds(observations_,
-                             {.method = options.method,
-                              .count = static_cast<int>(std::min(wanted.fit.folds, most)),
-                              .seed = wanted.seed,
-                              .block = options.block,
-                              .block_days = options.block_days,
-                              .on_plane = data_.on_plane},
-                             rows);
-    note("Folds: {}, {}. {}", plan_.folds.count, split_words(options),
-         plan_.out_of_fold ? "Each is forecast by what was fitted without it; those forecasts calibrate and score."
-         : has_networks()  ? "Each network leaves one out."
-                           : "The method may judge its settings by them.");
-  }
-
-  // Fewer members than folds: folds are put together, so that each is left out by some member.
-  void fit_folds_to_members() {
-    const std::size_t members = plan_.settings.model.members.value_or(kMembers);
-    if (!has_networks() || static_cast<std::size_t>(plan_.folds.count) <= members) return;
-    plan_.folds.count = static_cast<int>(members);
-    for (std::uint8_t& fold : plan_.folds.of) fold = static_cast<std::uint8_t>(fold % members);
-    if (members < 2) plan_.folds = {};
-  }
-
-  // None: the settings leave it open.
-  std::optional<SplitMethod> wanted_split() const {
-    const SplitSettings& wanted = plan_.settings.split;
-    if (plan_.out_of_fold || (wanted.held_out == 0.0 && wanted.platforms.empty())) return SplitMethod::none;
-    return wanted.method;
-  }
-
-  // Returns why, where the settings leave it open.
-  std::string choose_groups(SplitOptions& options) const {
-    const SplitSettings& wanted = plan_.settings.split;
-    const std::optional<SplitMethod> method = wanted_split();
-    const std::string unit = data_.plane_unit.empty() ? "units" : data_.plane_unit;
-    GroupingChoice choice;
-    if (!method) {
-      choice = choose_grouping(observations_, data_.on_plane, unit);
-    } else if (*method != SplitMethod::track && !wanted.block) {  // halves of what is held out may be of blocks
-      choice = choose_blocks(observations_, data_.on_plane, unit);
-    }
-    options.method = method.value_or(choice.method);
-    options.block = wanted.block.value_or(choice.block);
-    options.block_days = wanted.block_days.value_or(wanted.block ? 0.0 : choice.block_days);
-    return method && *method != SplitMethod::block ? "" : choice.reason;
-  }
-
-  std::string split_words(const SplitOptions& options) const {
-    switch (options.method) {
-      case SplitMethod::track:
-        return "in whole tracks";
-      case SplitMethod::platform:
-        return "in whole platforms";
-      case SplitMethod::time:
-        return "as the last in time";
-      case SplitMethod::block:
-        return fmt::format("in blocks of {:g} {}{}", options.block, data_.on_plane ? "units" : "km",
-                           options.block_days > 0.0 ? fmt::format(" by {:g} days", options.block_days) : "");
-      default:
-        return "at random";
-    }
-  }
-
-  void choose_split() {
-    const SplitSettings& wanted = plan_.settings.split;
-    SplitOptions options = {.held_out = wanted.held_out.value_or(kHeldOut),
-                            .seed = plan_.settings.seed,
-                            .platforms = wanted.platforms,
-                            .on_plane = data_.on_plane};
-    const std::string reason = choose_groups(options);
-    plan_.split_options = options;
-    std::vector<std::size_t> rows;
-    for (std::size_t row = 0; row < observations_.size(); ++row) {
-      if (!std::binary_search(plan_.test.begin(), plan_.test.end(), row)) rows.push_back(row);
-    }
-    plan_.split = split_observations(observations_, options, std::span<const std::size_t>(rows));
-    if (!plan_.test.empty())
-      note("Test set: {} observations, which score and are not trained on.", grouped(static_cast<double>(plan_.test.size())));
-    if (plan_.split.training.size() < kFewest) {
-      throw Error(
-          fmt::format("only {} observations are left to train on; hold out fewer (--held-out)", plan_.split.training.size()));
-    }
-    if (plan_.out_of_fold) return;  // the folds say it
-    if (options.method == SplitMethod::none) {
-      note("Split: nothing is held out{}.",
-           plan_.test.empty() ? ", so there will be no scores" : "; noise and spread stay uncalibrated");
-    } else {
-      note("Split: {} observations held out {}, {} train.{}{}", grouped(static_cast<double>(plan_.split.held_out.size())),
-           split_words(options), grouped(static_cast<double>(plan_.split.training.size())), reason.empty() ? "" : " ", reason);
-    }
-  }
-
-  void choose_domain() {
-    const DomainSettings& wanted = plan_.settings.domain;
-    const Rows rows = std::span<const std::size_t>(plan_.split.training);
-    if (data_.on_plane && (wanted.kind == DomainKind::sphere || wanted.kind == DomainKind::plane || !wanted.crs.empty())) {
-      throw UsageError("domain: the positions are plain x and y, not longitudes and latitudes; use --domain xy");
-    }
-    if (wanted.kind == DomainKind::plane && wanted.crs.empty()) throw UsageError("domain: a plane needs its --crs, as EPSG:6931");
-    if (!wanted.crs.empty() && wanted.kind.value_or(DomainKind::plane) != DomainKind::plane) {
-      throw UsageError(fmt::format("domain: {} has no crs; use --domain plane, or leave --crs out", word_of(*wanted.kind)));
-    }
-    if (data_.on_plane || wanted.kind == DomainKind::xy) {
-      const std::string unit = !wanted.unit.empty() ? wanted.unit : !data_.plane_unit.empty() ? data_.plane_unit : "unit";
-      plan_.domain = fit_domain(xy_domain(unit), observations_, rows);
-    } else if (!wanted.crs.empty()) {
-      plan_.domain = fit_domain(plane_domain(wanted.crs), observations_, rows);
-    } else if (wanted.kind == DomainKind::sphere) {
-      plan_.domain = fit_domain(sphere_domain(), observations_, rows);
-    } else {
-      plan_.domain = drift::choose_domain(observations_, rows);
-    }
-    switch (plan_.domain.kind) {
-      case DomainKind::sphere:
-        note("Domain: the sphere.");
-        break;
-      case DomainKind::plane:
-        note("Domain: the plane {}.", plan_.domain.crs);
-        break;
-      case DomainKind::xy:
-        note("Domain: x and y in {}.", plan_.domain.unit);
-        break;
-    }
+    note(plan_, "Checkpoints: none; if stopped, a fit of this method starts afresh.");
   }
 
   bool time_varies() {
     const std::vector<double>& times = observations_.time_days;
     if (times.empty()) {
-      note("Time: the files have none; the field is one of space alone.");
+      note(plan_, "Time: the files have none; the field is one of space alone.");
       return false;
     }
     const auto [first, last] = std::minmax_element(times.begin(), times.end());
-    if (*first == *last) note("Time: all observations have the same; the field is one of space alone.");
+    if (*first == *last) note(plan_, "Time: all observations have the same; the field is one of space alone.");
     return *first < *last;
   }
 
-  bool by_paper() const { return plan_.settings.recipe == RecipeName::paper; }
-
   // Of a network with time.
   bool by_product() const {
-    return plan_.settings.model.coupling.value_or(by_paper() ? Coupling::additive : Coupling::product) == Coupling::product;
+    return plan_.settings.model.coupling.value_or(by_paper(plan_) ? Coupling::additive : Coupling::product) == Coupling::product;
   }
   // Lengthscales of product coupling grow with the layers: deep chains want them several times those of the field. Four layers on
   // three days of wave heights: RMSE 0.746 m with 1,000 km and 2 days, 0.663 m with 8,000 km and 16 days, but two layers 0.685 m
@@ -309,7 +158,7 @@ class Planner {
   // to the nearest one of another track came near the best of trials on both (docs/notes/defaults.md). The sphere's unit is a
   // radian.
   double usual_lengthscale(bool time) const {
-    if (by_paper()) return 1.0;
+    if (by_paper(plan_)) return 1.0;
     if (plan_.settings.model.lengthscale) return 0.0;  // it is not asked for
     const double gap = gap_between_tracks(plan_.domain, observations_, plan_.split.training, plan_.settings.threads);
     const bool sphere = plan_.domain.kind == DomainKind::sphere;
@@ -325,7 +174,7 @@ class Planner {
     const double usual_time = by_product() ? kTimeLengthscale * depth_factor() : 1.0;
     const double time_length =
         wanted.time_lengthscale_days ? time_lengthscale_to_engine(plan_.domain, *wanted.time_lengthscale_days) : usual_time;
-    if (by_paper()) {
+    if (by_paper(plan_)) {
       spec = paper_spec(space_length, time_length, 1.0);
       spec.space = space_of(plan_.domain);
       spec.space_coordinates = space_coordinates(plan_.domain);
@@ -340,12 +189,12 @@ class Planner {
   void choose_network(bool time, double usual_length) {
     const ModelSettings& wanted = plan_.settings.model;
     NetworkSpec spec = unscaled_spec(time, usual_length);
-    if (!by_paper() || wanted.layers) spec.spatial.layers = static_cast<int>(layers());
+    if (!by_paper(plan_) || wanted.layers) spec.spatial.layers = static_cast<int>(layers());
     if (wanted.features) spec.features = static_cast<int>(*wanted.features);
     if (wanted.bottleneck) {
       // The paper's hidden lengthscale is an absolute one: it does not follow the bottleneck's width.
       const double narrower = std::sqrt(static_cast<double>(spec.bottleneck) / static_cast<double>(*wanted.bottleneck));
-      if (by_paper()) spec.spatial.hidden_lengthscale *= narrower;
+      if (by_paper(plan_)) spec.spatial.hidden_lengthscale *= narrower;
       spec.bottleneck = static_cast<int>(*wanted.bottleneck);
     }
     const Covariance covariance = {wanted.covariance, wanted.nu};
@@ -357,11 +206,11 @@ class Planner {
     plan_.spec = spec;
     const UncertaintyMethod method = plan_.settings.uncertainty.method;
     const bool drawn = method == UncertaintyMethod::variational || method == UncertaintyMethod::dropout;
-    plan_.members = wanted.members.value_or(drawn ? 1 : kMembers);
+    plan_.members = wanted.members.value_or(drawn ? 1 : kUsualMembers);
     const double length = lengthscale_from_engine(plan_.domain, spec.spatial.lengthscales[0]);
     if (plan_.method == FitMethod::other) note_method();
-    if (!has_networks()) return;
-    note("Model: {} of {}, {} features, bottlenecks of {}; lengthscale {} {}{}.",
+    if (!has_networks(plan_)) return;
+    note(plan_, "Model: {} of {}, {} features, bottlenecks of {}; lengthscale {} {}{}.",
          counted(static_cast<double>(plan_.members), "network"), counted(spec.spatial.layers, "layer"), spec.features,
          spec.bottleneck, length < 1000.0 ? fmt::format("{:.3g}", length) : grouped(std::round(length)), plan_.domain.unit,
          spec.temporal.layers == 0
@@ -380,15 +229,17 @@ class Planner {
     const std::vector<Between> triples =
         nearest_triples(plan_.domain, plan_.spec, observations_, rows, pairs, plan_.settings.threads);
     plan_.nugget_sd = nugget_sd(value, pairs, triples);
-    if (!by_paper()) {
+    if (!by_paper(plan_)) {
       if (plan_.nugget_sd > 0.0) {
-        note("Noise: about {:.2g}, by how neighbouring observations differ; training is held back accordingly.", plan_.nugget_sd);
+        note(plan_,
+             "Noise: about {:.2g}, from differences between neighbouring observations; training is regularised accordingly.",
+             plan_.nugget_sd);
       } else {
-        note("Noise: too little to tell from how neighbouring observations differ.");
+        note(plan_, "Noise: too small to estimate from differences between neighbouring observations.");
       }
     }
     advise_on_outliers(outlier_share(value, triples, plan_.nugget_sd));
-    if (by_paper()) return paper_recipe().noise_sd;
+    if (by_paper(plan_)) return paper_recipe().noise_sd;
     return std::clamp(plan_.nugget_sd / plan_.domain.value.sd, default_recipe().noise_sd, kMostNoise);
   }
 
@@ -396,18 +247,20 @@ class Planner {
   void advise_on_outliers(double share) {
     constexpr double kMany = 0.002;
     if (share < kMany || plan_.settings.train.loss == LossKind::huber) return;
-    note("Outliers: {:.1f} % of the observations lie five times the noise off their neighbours; --loss huber counts them less.",
+    note(plan_,
+         "Outliers: {:.1f} % of the observations differ from their neighbours by more than five times the noise; --loss huber "
+         "limits their influence.",
          100.0 * share);
   }
 
   void choose_training(std::size_t training, double noise_sd) {
     const TrainSettings& wanted = plan_.settings.train;
     const auto n = static_cast<double>(training);
-    Recipe recipe = by_paper() ? paper_recipe() : default_recipe();
-    if (!by_paper()) {
+    Recipe recipe = by_paper(plan_) ? paper_recipe() : default_recipe();
+    if (!by_paper(plan_)) {
       const bool blend = plan_.method == FitMethod::blend;
-      recipe.epochs = wanted.epochs.value_or(
-          std::clamp(std::round((blend ? kBlendWork : kWork) / (kMembers * n)), 1.0, blend ? kBlendMostEpochs : kMostEpochs));
+      recipe.epochs = wanted.epochs.value_or(std::clamp(std::round((blend ? kBlendWork : kWork) / (kUsualMembers * n)), 1.0,
+                                                        blend ? kBlendMostEpochs : kMostEpochs));
       // A power of two that leaves enough steps.
       const double batch = std::exp2(std::floor(std::log2(std::max(1.0, recipe.epochs * n / (blend ? kBlendSteps : kSteps)))));
       recipe.batch = static_cast<std::size_t>(std::clamp(batch, blend ? 128.0 : 64.0, 1024.0));
@@ -427,14 +280,14 @@ class Planner {
     if (plan_.settings.tune.method == TuneMethod::gradient) recipe.train_lengthscales = recipe.train_amplitudes = true;
     check(recipe);
     plan_.recipe = recipe;
-    if (!has_networks()) return;
+    if (!has_networks(plan_)) return;
     if (recipe.value_noise > 0.0) {
-      note(
-          "Ensemble: each network's values get noise of {:.2g} of its own, so that their spread tells what the noise leaves "
-          "open.",
-          recipe.value_noise * plan_.domain.value.sd);
+      note(plan_,
+           "Ensemble: independent noise of sd {:.2g} is added to each network's training values, so that their spread reflects "
+           "the noise.",
+           recipe.value_noise * plan_.domain.value.sd);
     }
-    note("Training: {} in batches of {}: {} steps a network.", counted(recipe.epochs, "epoch"), recipe.batch,
+    note(plan_, "Training: {} in batches of {}: {} steps per network.", counted(recipe.epochs, "epoch"), recipe.batch,
          grouped(static_cast<double>(total_steps(recipe, training))));
   }
 
@@ -445,7 +298,7 @@ class Planner {
     const UncertaintySettings& uncertainty = plan_.settings.uncertainty;
     const double unit = plan_.domain.value.sd;
     if (const auto wanted = plan_.settings.train.value_noise_sd) return *wanted / unit;
-    if (by_paper() || uncertainty.method != UncertaintyMethod::ensemble || plan_.members < 2) return 0.0;
+    if (by_paper(plan_) || uncertainty.method != UncertaintyMethod::ensemble || plan_.members < 2) return 0.0;
     return std::min(uncertainty.noise_sd.value_or(plan_.nugget_sd) / unit, kMostNoise);
   }
 

@@ -14,6 +14,7 @@
 #include "core/degree.h"
 #include "drift/error.h"
 #include "drift/parse_number.h"
+#include "geo/proj_handles.h"
 #include "geo/projection.h"
 
 namespace drift {
@@ -92,26 +93,17 @@ const std::vector<Mapping>& mappings() {
   return all;
 }
 
-struct ContextDeleter {
-  void operator()(PJ_CONTEXT* context) const { proj_context_destroy(context); }
-};
-struct ObjectDeleter {
-  void operator()(PJ* object) const { proj_destroy(object); }
-};
-using Context = std::unique_ptr<PJ_CONTEXT, ContextDeleter>;
-using Object = std::unique_ptr<PJ, ObjectDeleter>;
-
-Context quiet_context() {
-  Context context(proj_context_create());
+ProjContext quiet_context() {
+  ProjContext context(proj_context_create());
   proj_log_level(context.get(), PJ_LOG_NONE);
   proj_context_set_enable_network(context.get(), 0);
   return context;
 }
 
 // The projected CRS of a text, without a datum shift; null where there is none.
-Object projected_crs(PJ_CONTEXT* context, const std::string& text) {
+ProjObject projected_crs(PJ_CONTEXT* context, const std::string& text) {
   const bool proj_string = text.find("+proj=") != std::string::npos && text.find("+type=crs") == std::string::npos;
-  Object crs(proj_create(context, (proj_string ? text + " +type=crs" : text).c_str()));
+  ProjObject crs(proj_create(context, (proj_string ? text + " +type=crs" : text).c_str()));
   if (crs && proj_get_type(crs.get()) == PJ_TYPE_COMPOUND_CRS) crs.reset(proj_crs_get_sub_crs(context, crs.get(), 0));
   if (crs && proj_get_type(crs.get()) == PJ_TYPE_BOUND_CRS) crs.reset(proj_get_source_crs(context, crs.get()));
   if (crs && proj_get_type(crs.get()) != PJ_TYPE_PROJECTED_CRS) crs.reset();
@@ -119,7 +111,7 @@ Object projected_crs(PJ_CONTEXT* context, const std::string& text) {
 }
 
 bool is_geographic(PJ_CONTEXT* context, const std::string& text) {
-  const Object crs(proj_create(context, text.c_str()));
+  const ProjObject crs(proj_create(context, text.c_str()));
   const PJ_TYPE type = crs ? proj_get_type(crs.get()) : PJ_TYPE_UNKNOWN;
   return type == PJ_TYPE_GEOGRAPHIC_2D_CRS || type == PJ_TYPE_GEOGRAPHIC_3D_CRS;
 }
@@ -157,7 +149,7 @@ void add_parameters(PJ_CONTEXT* context, const PJ* operation, const Mapping& map
 }
 
 void add_projection(PJ_CONTEXT* context, const PJ* crs, CfAttributes& attributes) {
-  const Object operation(proj_crs_get_coordoperation(context, crs));
+  const ProjObject operation(proj_crs_get_coordoperation(context, crs));
   const char* code = nullptr;
   if (!operation || !proj_coordoperation_get_method_info(context, operation.get(), nullptr, nullptr, &code)) return;
   for (const Mapping& mapping : mappings()) {
@@ -168,13 +160,13 @@ void add_projection(PJ_CONTEXT* context, const PJ* crs, CfAttributes& attributes
 }
 
 void add_figure(PJ_CONTEXT* context, const PJ* crs, CfAttributes& attributes) {
-  const Object ellipsoid(proj_get_ellipsoid(context, crs));
+  const ProjObject ellipsoid(proj_get_ellipsoid(context, crs));
   double semi_major = 0.0, inverse_flattening = 0.0;
   if (ellipsoid && proj_ellipsoid_get_parameters(context, ellipsoid.get(), &semi_major, nullptr, nullptr, &inverse_flattening)) {
     attributes["semi_major_axis"].numbers = {semi_major};
     attributes["inverse_flattening"].numbers = {tidy(inverse_flattening)};
   }
-  const Object meridian(proj_get_prime_meridian(context, crs));
+  const ProjObject meridian(proj_get_prime_meridian(context, crs));
   double longitude = 0.0, unit = 1.0;
   if (meridian && proj_prime_meridian_get_parameters(context, meridian.get(), &longitude, &unit, nullptr)) {
     attributes["longitude_of_prime_meridian"].numbers = {tidy(longitude * unit / kDegree)};
@@ -185,7 +177,7 @@ void add_figure(PJ_CONTEXT* context, const PJ* crs, CfAttributes& attributes) {
 }
 
 bool in_metres(PJ_CONTEXT* context, const PJ* crs) {
-  const Object system(proj_crs_get_coordinate_system(context, crs));
+  const ProjObject system(proj_crs_get_coordinate_system(context, crs));
   double metres = 1.0;
   proj_cs_get_axis_info(context, system.get(), 0, nullptr, nullptr, nullptr, &metres, nullptr, nullptr, nullptr);
   return metres == 1.0;
@@ -255,7 +247,7 @@ std::string short_name(PJ_CONTEXT* context, const PJ* crs, const std::string& ot
   const char* code = proj_get_id_code(crs, 0);
   if (authority == nullptr || code == nullptr) return otherwise;
   std::string name = fmt::format("{}:{}", authority, code);
-  const Object known = projected_crs(context, name);
+  const ProjObject known = projected_crs(context, name);
   return known && proj_is_equivalent_to(crs, known.get(), PJ_COMP_EQUIVALENT) ? name : otherwise;
 }
 
@@ -263,8 +255,8 @@ std::string short_name(PJ_CONTEXT* context, const PJ* crs, const std::string& ot
 
 CfAttributes grid_mapping_of(const std::string& crs) {
   projection_of(crs);  // refuses with PROJ's reason
-  const Context context = quiet_context();
-  const Object projected = projected_crs(context.get(), crs);
+  const ProjContext context = quiet_context();
+  const ProjObject projected = projected_crs(context.get(), crs);
   if (!projected) throw Error(fmt::format("coordinate reference system '{}' cannot be described", crs));
   CfAttributes attributes;
   add_projection(context.get(), projected.get(), attributes);
@@ -282,9 +274,9 @@ CfAttributes grid_mapping_of(const std::string& crs) {
 std::string crs_of_grid_mapping(const CfAttributes& attributes) {
   const std::string name = text_of(attributes, "grid_mapping_name");
   if (name == "latitude_longitude") return "";
-  const Context context = quiet_context();
+  const ProjContext context = quiet_context();
   const auto understood = [&](const std::string& text) -> std::optional<std::string> {
-    const Object crs = text.empty() ? nullptr : projected_crs(context.get(), text);
+    const ProjObject crs = text.empty() ? nullptr : projected_crs(context.get(), text);
     if (!crs) return std::nullopt;
     return short_name(context.get(), crs.get(), text);
   };

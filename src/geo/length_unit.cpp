@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "drift/error.h"
+#include "geo/proj_handles.h"
 #include "geo/projection.h"
 
 namespace drift {
@@ -71,13 +72,9 @@ std::string normal(std::string_view unit) {
   return text;
 }
 
-struct ContextDeleter {
-  void operator()(PJ_CONTEXT* context) const { proj_context_destroy(context); }
-};
-
 // By the names and short names of PROJ's database, which has EPSG's: "Clarke's foot", "ind-yd".
 std::optional<double> metres_in_database(const std::string& name) {
-  const std::unique_ptr<PJ_CONTEXT, ContextDeleter> context(proj_context_create());
+  const ProjContext context(proj_context_create());
   proj_log_level(context.get(), PJ_LOG_NONE);
   int count = 0;
   PROJ_UNIT_INFO** const units = proj_get_units_from_database(context.get(), nullptr, "linear", 1, &count);

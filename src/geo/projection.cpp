@@ -19,6 +19,7 @@
 #include "core/blocks.h"
 #include "core/degree.h"
 #include "drift/error.h"
+#include "geo/proj_handles.h"
 
 namespace drift {
 namespace {
@@ -26,16 +27,8 @@ namespace {
 // No map of the Earth is wider (it is 4e7 m around); stereographic projections give 1e23 for the opposite pole instead of
 // failing.
 constexpr double kFarthestM = 1e8;
-constexpr std::size_t kBlock = 1024;           // points, so that their copies stay in the cache
+constexpr std::size_t kPointsTogether = 1024;  // points, so that their copies stay in the cache
 constexpr std::size_t kCachedProjections = 8;  // a thread's; one or two are in use at a time
-
-struct ContextDeleter {
-  void operator()(PJ_CONTEXT* context) const { proj_context_destroy(context); }
-};
-struct ObjectDeleter {
-  void operator()(PJ* object) const { proj_destroy(object); }
-};
-using Object = std::unique_ptr<PJ, ObjectDeleter>;
 
 void remember(void* reason, int /*level*/, const char* message) { *static_cast<std::string*>(reason) = message; }
 
@@ -49,9 +42,9 @@ std::string as_crs(const std::string& text) {
 
 struct Projection::Handles {
   std::string reason;  // PROJ's last message
-  std::unique_ptr<PJ_CONTEXT, ContextDeleter> context{proj_context_create()};
-  Object crs;
-  Object operation;  // from degrees, longitude first, to the CRS's unit, x first
+  ProjContext context{proj_context_create()};
+  ProjObject crs;
+  ProjObject operation;  // from degrees, longitude first, to the CRS's unit, x first
 
   explicit Handles(const std::string& text) {
     proj_log_func(context.get(), &reason, remember);
@@ -65,8 +58,8 @@ struct Projection::Handles {
       throw UsageError(
           fmt::format("'{}' is not a projected coordinate reference system: a plane needs one, such as EPSG:6931", text));
     }
-    const Object geographic(proj_crs_get_geodetic_crs(context.get(), crs.get()));
-    const Object native(proj_create_crs_to_crs_from_pj(context.get(), geographic.get(), crs.get(), nullptr, nullptr));
+    const ProjObject geographic(proj_crs_get_geodetic_crs(context.get(), crs.get()));
+    const ProjObject native(proj_create_crs_to_crs_from_pj(context.get(), geographic.get(), crs.get(), nullptr, nullptr));
     if (!native) refuse(text);
     operation.reset(proj_normalize_for_visualization(context.get(), native.get()));
     if (!operation) refuse(text);
@@ -88,9 +81,9 @@ struct Projection::Handles {
 
 Projection::Projection(const std::string& crs) : handles_(std::make_shared<Handles>(crs)) {
   PJ_CONTEXT* context = handles_->context.get();
-  const Object system(proj_crs_get_coordinate_system(context, handles_->crs.get()));
+  const ProjObject system(proj_crs_get_coordinate_system(context, handles_->crs.get()));
   proj_cs_get_axis_info(context, system.get(), 0, nullptr, nullptr, nullptr, &metres_per_unit_, nullptr, nullptr, nullptr);
-  const Object ellipsoid(proj_get_ellipsoid(context, handles_->crs.get()));
+  const ProjObject ellipsoid(proj_get_ellipsoid(context, handles_->crs.get()));
   double semi_minor = 0.0;
   if (!ellipsoid || !proj_ellipsoid_get_parameters(context, ellipsoid.get(), &semi_major_m_, &semi_minor, nullptr, nullptr)) {
     handles_->refuse(crs);
@@ -111,8 +104,8 @@ void Projection::forward(std::span<double> lon_to_x, std::span<double> lat_to_y)
 void Projection::inverse(std::span<double> x_to_lon, std::span<double> y_to_lat) const {
   // Beyond its domain an inverse may give some position instead of failing: one that does not project back is none.
   constexpr double kBackM = 1.0;
-  std::array<double, kBlock> x, y, x_back, y_back;
-  for_blocks(x_to_lon.size(), kBlock, [&](std::size_t first, std::size_t count) {
+  std::array<double, kPointsTogether> x, y, x_back, y_back;
+  for_blocks(x_to_lon.size(), kPointsTogether, [&](std::size_t first, std::size_t count) {
     const auto lon = x_to_lon.subspan(first, count), lat = y_to_lat.subspan(first, count);
     std::copy(lon.begin(), lon.end(), x.begin());
     std::copy(lat.begin(), lat.end(), y.begin());

@@ -6,13 +6,10 @@
 
 #include "core/random.h"
 #include "gp/variational_layer_tasks.h"
+#include "math/eigen_index.h"
 
 namespace drift::gp {
-namespace {
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
-
-}  // namespace
+namespace {}  // namespace
 
 template <class Real>
 DeepParameters<Real> DeepParameters<Real>::zero() const {

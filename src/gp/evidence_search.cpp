@@ -75,7 +75,7 @@ namespace {
 
 // From one start. The parameters that are given are left out of the search.
 Found search_from(const EvidenceFunction& f, const SearchBox& box, const VectorXd& start, int evaluations,
-                  const std::stop_token& stop) {
+                  const Control& control) {
   std::vector<Index> free;
   for (Index i = 0; i < start.size(); ++i) {
     if (!box.given[static_cast<std::size_t>(i)]) free.push_back(i);
@@ -85,7 +85,7 @@ Found search_from(const EvidenceFunction& f, const SearchBox& box, const VectorX
   best.evidence = -std::numeric_limits<double>::infinity();
   double best_target = std::numeric_limits<double>::infinity();
   const auto target = [&](const VectorXd& x, VectorXd& gradient) {
-    if (stop.stop_requested()) return best_target;  // with a gradient of zero: the search ends
+    if (control.stop.stop_requested()) return best_target;  // with a gradient of zero: the search ends
     VectorXd theta = start;
     theta(free) = x;
     VectorXd evidence_gradient;
@@ -102,6 +102,7 @@ Found search_from(const EvidenceFunction& f, const SearchBox& box, const VectorX
     return value;
   };
   best.evaluations = minimise(target, pick(start), pick(box.low), pick(box.high), evaluations).evaluations;
+  control.check_stop();
   best.evidence = std::isfinite(best_target) ? best.evidence : -std::numeric_limits<double>::infinity();
   return best;
 }
@@ -109,21 +110,20 @@ Found search_from(const EvidenceFunction& f, const SearchBox& box, const VectorX
 }  // namespace
 
 Found search(const EvidenceFunction& f, const SearchBox& box, int evaluations, int threads, const std::string& where,
-             const std::stop_token& stop) {
+             const Control& control) {
   const std::size_t count = box.starts.size();
   std::vector<Found> found(count);
   const int used = std::clamp(threads, 1, static_cast<int>(count));
   run_on_threads(used, [&](int thread) {
     for (auto i = static_cast<std::size_t>(thread); i < count; i += static_cast<std::size_t>(used)) {
-      found[i] = search_from(f, box, box.starts[i], evaluations, stop);
+      found[i] = search_from(f, box, box.starts[i], evaluations, control);
     }
   });
   Found best =
       *std::max_element(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.evidence < b.evidence; });
   best.evaluations = 0;
   for (const Found& one : found) best.evaluations += one.evaluations;
-  if (!std::isfinite(best.evidence) && stop.stop_requested()) best.parameters = GpParameters::unpacked(box.starts[0], 0.0);
-  if (!std::isfinite(best.evidence) && !stop.stop_requested()) {
+  if (!std::isfinite(best.evidence)) {
     throw Error(
         fmt::format("{}: no lengthscale and noise gives these observations a finite evidence; give lengthscales, or look "
                     "for observations that repeat or are not finite",

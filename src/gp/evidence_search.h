@@ -3,9 +3,10 @@
 #include <Eigen/Core>
 #include <functional>
 #include <optional>
-#include <stop_token>
+#include <string>
 #include <vector>
 
+#include "drift/control.h"
 #include "gp/gp_data.h"
 
 namespace drift::gp {
@@ -33,9 +34,8 @@ struct Found {
   double evidence = 0.0;  // without the priors
   int evaluations = 0;
 };
-// Throws Error with `where` when no place has an evidence. A stop request ends the search at its next evaluation, with what was
-// found so far, or a start.
+// Throws Error with `where` when no place has an evidence, and Stopped at the next evaluation after a stop request.
 Found search(const EvidenceFunction& f, const SearchBox& box, int evaluations, int threads, const std::string& where,
-             const std::stop_token& stop);
+             const Control& control = {});
 
 }  // namespace drift::gp

@@ -35,7 +35,8 @@ std::vector<Eigen::Index> drawn_rows(Eigen::Index n, std::size_t count, std::uin
   return rows;
 }
 
-Found fit_exact(const KernelSpec& spec, const GpData& data, const ExactSettings& settings, const std::string& where) {
+Found fit_exact(const KernelSpec& spec, const GpData& data, const ExactSettings& settings, const std::string& where,
+                const Control& control) {
   const GpData part = subset(data, drawn_rows(data.size(), settings.subset, settings.seed));
   const SearchBox box = search_box(spec, part, settings.lengthscales);
   const auto evidence = [&](const Eigen::VectorXd& theta, Eigen::VectorXd& gradient, double& mean) {
@@ -44,7 +45,7 @@ Found fit_exact(const KernelSpec& spec, const GpData& data, const ExactSettings&
     mean = e.mean;
     return e.value;
   };
-  return search(evidence, box, settings.evaluations, settings.threads, where, settings.stop);
+  return search(evidence, box, settings.evaluations, settings.threads, where, control);
 }
 
 ExactGp::ExactGp(KernelSpec spec, GpParameters parameters, GpData data, const std::string& where)

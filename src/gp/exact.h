@@ -2,7 +2,6 @@
 
 #include <Eigen/Core>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -20,9 +19,9 @@ struct ExactSettings {
   std::vector<std::optional<double>> lengthscales = {};  // engine units; what is given is not fitted
   std::uint64_t seed = 1;
   int threads = 1;
-  std::stop_token stop = {};
 };
-Found fit_exact(const KernelSpec& spec, const GpData& data, const ExactSettings& settings, const std::string& where);
+Found fit_exact(const KernelSpec& spec, const GpData& data, const ExactSettings& settings, const std::string& where,
+                const Control& control = {});
 
 // `count` of n rows, drawn without replacement by a keyed stream, in ascending order; all of them where there are fewer.
 std::vector<Eigen::Index> drawn_rows(Eigen::Index n, std::size_t count, std::uint64_t seed);

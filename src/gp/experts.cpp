@@ -25,9 +25,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kPriorSd = 1.5;       // of an expert's log parameters around those of all observations
-constexpr double kLeastWeight = 1e-4;  // below which the prior comes in
-constexpr std::size_t kStart = 500;    // observations of the process that all experts start from
+constexpr double kExpertPriorSd = 1.5;  // of an expert's log parameters around those of all observations
+constexpr double kLeastWeight = 1e-4;   // below which the prior comes in
+constexpr std::size_t kStart = 500;     // observations of the process that all experts start from
 
 }  // namespace
 
@@ -102,19 +102,19 @@ std::vector<Index> drawn_within(std::vector<Index> rows, std::size_t count, std:
 }
 
 // work(i) for every expert, whoever comes first takes the next; progress by one thread at a time.
-void for_all(std::size_t count, const ExpertSettings& settings, double from, double to,
-             const std::function<void(std::size_t)>& work) {
+void for_all(std::size_t count, int threads, const Control& control, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next = 0;
   std::size_t done = 0;
   std::mutex mutex;
-  run_on_threads(std::max(1, settings.threads), [&](int) {
-    for (std::size_t i = next++; i < count && !settings.stop.stop_requested(); i = next++) {
+  run_on_threads(std::max(1, threads), [&](int) {
+    for (std::size_t i = next++; i < count && !control.stop.stop_requested(); i = next++) {
       work(i);
       const std::scoped_lock lock(mutex);
       ++done;
-      if (settings.progress) settings.progress(from + (to - from) * static_cast<double>(done) / static_cast<double>(count));
+      control.report(static_cast<double>(done) / static_cast<double>(count), "experts");
     }
   });
+  control.check_stop();
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ ExpertMixture::ExpertMixture(ExpertMixture&&) noexcept = default;
 ExpertMixture& ExpertMixture::operator=(ExpertMixture&&) noexcept = default;
 
 ExpertMixture::ExpertMixture(KernelSpec spec, const GpData& data, const MatrixXd& places, const ExpertSettings& settings,
-                             const std::string& method)
+                             const std::string& method, const Control& control)
     : spec_(std::move(spec)), reach_(settings.reach), space_coordinates_(places.rows()) {
   describe_prior(data);
   const NeighbourTree tree(data.points.topRows(space_coordinates_));
@@ -141,9 +141,9 @@ ExpertMixture::ExpertMixture(KernelSpec spec, const GpData& data, const MatrixXd
     throw Error(fmt::format("{}: none of {} places has {} observations around it; give a larger radius", method, places.cols(),
                             settings.least_observations));
   }
-  fit_experts(data, settings, method);
-  if (!stopped_) smooth_parameters(settings.smoothing);
-  if (!stopped_) make_predictors(data, settings, method);
+  fit_experts(data, settings, method, control.part(0.0, 0.9));
+  smooth_parameters(settings.smoothing);
+  make_predictors(data, settings, method, control.part(0.9, 1.0));
 }
 
 ExpertMixture::ExpertMixture(KernelSpec spec, const GpData& data, const std::vector<ExpertRecord>& records,
@@ -161,7 +161,7 @@ ExpertMixture::ExpertMixture(KernelSpec spec, const GpData& data, const std::vec
   }
   if (experts_.empty()) throw Error(fmt::format("{}: there are no experts", method));
   space_coordinates_ = experts_.front()->place.size();
-  make_predictors(data, settings, method);
+  make_predictors(data, settings, method, {});
 }
 
 void ExpertMixture::describe_prior(const GpData& data) {
@@ -170,20 +170,20 @@ void ExpertMixture::describe_prior(const GpData& data) {
   if (data.known_variance.size() > 0) known_noise_ = data.known_variance.mean();
 }
 
-void ExpertMixture::fit_experts(const GpData& data, const ExpertSettings& settings, const std::string& method) {
+void ExpertMixture::fit_experts(const GpData& data, const ExpertSettings& settings, const std::string& method,
+                                const Control& control) {
   const Found start = fit_exact(spec_, data,
                                 {.subset = kStart,
                                  .evaluations = 40,
                                  .lengthscales = settings.lengthscales,
                                  .seed = settings.seed,
-                                 .threads = settings.threads,
-                                 .stop = settings.stop},
-                                method);
+                                 .threads = settings.threads},
+                                method, {.stop = control.stop});
   SearchBox box = search_box(spec_, data, settings.lengthscales);
   box.centre = start.parameters.packed();
-  box.prior_sd.setConstant(kPriorSd);
+  box.prior_sd.setConstant(kExpertPriorSd);
   box.starts = {box.centre};
-  for_all(experts_.size(), settings, 0.0, 0.9, [&](std::size_t i) {
+  for_all(experts_.size(), settings.threads, control, [&](std::size_t i) {
     Expert& expert = *experts_[i];
     const GpData own = subset(data, expert.first(settings.fit_observations));
     const auto evidence = [&](const VectorXd& theta, VectorXd& gradient, double& mean) {
@@ -193,9 +193,8 @@ void ExpertMixture::fit_experts(const GpData& data, const ExpertSettings& settin
       return e.value;
     };
     const std::string where = fmt::format("{}, expert at {}", method, place_text(settings, expert.place));
-    expert.fitted = search(evidence, box, settings.evaluations, 1, where, settings.stop).parameters;
+    expert.fitted = search(evidence, box, settings.evaluations, 1, where, {.stop = control.stop}).parameters;
   });
-  stopped_ = settings.stop.stop_requested();
 }
 
 void ExpertMixture::smooth_parameters(double width) {
@@ -214,8 +213,9 @@ void ExpertMixture::smooth_parameters(double width) {
   }
 }
 
-void ExpertMixture::make_predictors(const GpData& data, const ExpertSettings& settings, const std::string& method) {
-  for_all(experts_.size(), settings, 0.9, 1.0, [&](std::size_t i) {
+void ExpertMixture::make_predictors(const GpData& data, const ExpertSettings& settings, const std::string& method,
+                                    const Control& control) {
+  for_all(experts_.size(), settings.threads, control, [&](std::size_t i) {
     Expert& expert = *experts_[i];
     GpData own = subset(data, expert.rows);
     const std::string where = fmt::format("{}, expert at {}", method, place_text(settings, expert.place));
@@ -229,7 +229,6 @@ void ExpertMixture::make_predictors(const GpData& data, const ExpertSettings& se
       expert.gp = ExactGp(spec_, expert.smoothed, std::move(own), where);
     }
   });
-  stopped_ = settings.stop.stop_requested();
 }
 
 const ExpertRecord& ExpertMixture::record(std::size_t expert) const { return *experts_[expert]; }

@@ -5,10 +5,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "drift/control.h"
 #include "gp/evidence_search.h"
 #include "gp/gp_data.h"
 
@@ -36,8 +36,6 @@ struct ExpertSettings {
   std::vector<std::optional<double>> lengthscales = {};
   std::uint64_t seed = 1;
   int threads = 1;
-  std::stop_token stop = {};
-  std::function<void(double share)> progress = {};                         // never from two threads at once
   std::function<std::string(const Eigen::VectorXd& place)> describe = {};  // of an expert's place, for errors
 };
 
@@ -56,9 +54,9 @@ struct ExpertRecord {
 
 class ExpertMixture {
  public:
-  // Fits both passes. Check stopped() before use.
+  // Fits both passes. Throws Stopped when stopped.
   ExpertMixture(KernelSpec spec, const GpData& data, const Eigen::MatrixXd& places, const ExpertSettings& settings,
-                const std::string& method);
+                const std::string& method, const Control& control = {});
   // The same mixture from records() of an earlier one. Throws Error where a record does not fit the observations.
   ExpertMixture(KernelSpec spec, const GpData& data, const std::vector<ExpertRecord>& records, const ExpertSettings& settings,
                 const std::string& method);
@@ -68,7 +66,6 @@ class ExpertMixture {
   ExpertMixture(ExpertMixture&&) noexcept;
   ExpertMixture& operator=(ExpertMixture&&) noexcept;
 
-  bool stopped() const { return stopped_; }
   std::size_t experts() const { return experts_.size(); }
   const ExpertRecord& record(std::size_t expert) const;
   Eigen::VectorXd place(std::size_t expert) const;
@@ -83,9 +80,9 @@ class ExpertMixture {
   struct Expert;
 
   void describe_prior(const GpData& data);
-  void fit_experts(const GpData& data, const ExpertSettings& settings, const std::string& method);
+  void fit_experts(const GpData& data, const ExpertSettings& settings, const std::string& method, const Control& control);
   void smooth_parameters(double width);
-  void make_predictors(const GpData& data, const ExpertSettings& settings, const std::string& method);
+  void make_predictors(const GpData& data, const ExpertSettings& settings, const std::string& method, const Control& control);
 
   KernelSpec spec_;
   std::vector<std::unique_ptr<Expert>> experts_;
@@ -94,7 +91,6 @@ class ExpertMixture {
   double prior_mean_ = 0.0;
   double prior_variance_ = 1.0;
   double known_noise_ = 0.0;  // mean of the errors that are known
-  bool stopped_ = false;
 };
 
 }  // namespace drift::gp

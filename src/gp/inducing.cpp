@@ -6,14 +6,13 @@
 
 #include "core/random.h"
 #include "gp/variational_layer_tasks.h"
+#include "math/eigen_index.h"
 
 namespace drift::gp {
 namespace {
 
-constexpr double kSame = 1e-12;      // squared scaled distance of points that count as one
-constexpr std::size_t kPart = 4096;  // candidates, one task
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+constexpr double kSame = 1e-12;            // squared scaled distance of points that count as one
+constexpr std::size_t kCandidates = 4096;  // candidates, one task
 
 // The first in a random order, then each with a probability proportional to its squared distance from those already chosen; or,
 // without weights, in that random order alone.
@@ -40,9 +39,9 @@ class Seeding {
   // The sum of what is left, zero when every candidate is chosen or coincides with one.
   double lower_distances(Eigen::Index chosen) {
     const auto n = static_cast<std::size_t>(x_.cols());
-    sums_.assign(range_count(n, kPart), 0.0);
+    sums_.assign(range_count(n, kCandidates), 0.0);
     run_tasks(options_.threads, sums_.size(), [&](std::size_t part) {
-      const Range range = range_at(n, kPart, part);
+      const Range range = range_at(n, kCandidates, part);
       const Eigen::Index first = index(range.first), count = index(range.size());
       auto nearest = nearest_.segment(first, count);
       nearest = nearest.cwiseMin((x_.middleCols(first, count).colwise() - x_.col(chosen)).colwise().squaredNorm().transpose());
@@ -61,7 +60,7 @@ class Seeding {
         left -= sums_[part];
         continue;
       }
-      const Range range = range_at(static_cast<std::size_t>(x_.cols()), kPart, part);
+      const Range range = range_at(static_cast<std::size_t>(x_.cols()), kCandidates, part);
       for (std::size_t i = range.first; i < range.last; ++i) {
         left -= nearest_[index(i)];
         if (nearest_[index(i)] > 0.0) last = index(i);

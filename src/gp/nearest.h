@@ -1,12 +1,11 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <functional>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "drift/control.h"
 #include "gp/evidence_search.h"
 #include "gp/gp_data.h"
 #include "gp/nearest_neighbours.h"
@@ -34,8 +33,6 @@ struct NearestSettings {
   std::vector<std::optional<double>> lengthscales = {};
   std::uint64_t seed = 1;
   int threads = 1;
-  std::stop_token stop = {};
-  std::function<void(double share)> progress = {};
 };
 
 // Which conditionals stand for the likelihood of n observations, by lengthscales as they are now.
@@ -49,7 +46,8 @@ struct NearestSettings {
 std::vector<Conditional> choose_conditionals(const KernelSpec& spec, const GpData& data, const KernelParameters& parameters,
                                              const NearestSettings& settings);
 
-Found fit_nearest(const KernelSpec& spec, const GpData& data, const NearestSettings& settings, const std::string& where);
+Found fit_nearest(const KernelSpec& spec, const GpData& data, const NearestSettings& settings, const std::string& where,
+                  const Control& control = {});
 
 // Observations of one cell as one: their mean and mean place, weighted by 1 / (noise^2 + known), with the variance that such a
 // mean has. Within a tenth of a lengthscale the field hardly changes, and its noise is averaged out where tracks are dense. The

@@ -77,11 +77,10 @@ double held_out_density(const VectorXd& error, const VectorXd& variance) {
 }
 
 NearestChoice choose_nearest(const std::function<KernelSpec(double nu)>& spec_of, const GpData& data,
-                             const NearestSettings& settings, const NearestCandidates& candidates, const std::string& where) {
+                             const NearestSettings& settings, const NearestCandidates& candidates, const std::string& where,
+                             const Control& control) {
   const auto fitted = [&](double nu, double from, double to) {
-    NearestSettings own = settings;
-    if (settings.progress) own.progress = [&, from, to](double share) { settings.progress(from + (to - from) * share); };
-    return fit_nearest(spec_of(nu), data, own, where);
+    return fit_nearest(spec_of(nu), data, settings, where, control.part(from, to));
   };
   const bool one = candidates.nu.size() == 1 && candidates.mean.size() == 1 && candidates.neighbours.size() == 1;
   const std::vector<Left> parts = one ? std::vector<Left>() : leave_out_folds(data, settings.seed);
@@ -96,10 +95,11 @@ NearestChoice choose_nearest(const std::function<KernelSpec(double nu)>& spec_of
   NearestSettings trial = settings;
   trial.neighbours = candidates.neighbours[0];
   const double step = 1.0 / static_cast<double>(candidates.nu.size());
-  for (std::size_t i = 0; i < candidates.nu.size() && !settings.stop.stop_requested(); ++i) {
+  for (std::size_t i = 0; i < candidates.nu.size(); ++i) {
     const double nu = candidates.nu[i], from = static_cast<double>(i) * step;
     const Found found = fitted(nu, from, from + 0.9 * step);
     for (const MeanKind mean : candidates.mean) {
+      control.check_stop();
       trial.mean = mean;
       const double density = score(spec_of(nu), found.parameters, parts, trial);
       if (best.found.evaluations == 0 || density > best.density)
@@ -107,7 +107,8 @@ NearestChoice choose_nearest(const std::function<KernelSpec(double nu)>& spec_of
     }
   }
   trial.mean = best.mean;
-  for (std::size_t i = 1; i < candidates.neighbours.size() && !settings.stop.stop_requested(); ++i) {
+  for (std::size_t i = 1; i < candidates.neighbours.size(); ++i) {
+    control.check_stop();
     trial.neighbours = candidates.neighbours[i];
     const double density = score(spec_of(best.nu), best.found.parameters, parts, trial);
     if (density > best.density + kWorthMore) best.neighbours = trial.neighbours, best.density = density;

@@ -35,7 +35,8 @@ struct NearestCandidates {
 // spec_of(nu) is the covariance. Parameters of each nu are fitted to all observations with settings.neighbours. Without folds, or
 // with one candidate, the first mean and number, and nu 1.5 where it is one of them: nothing is judged.
 NearestChoice choose_nearest(const std::function<KernelSpec(double nu)>& spec_of, const GpData& data,
-                             const NearestSettings& settings, const NearestCandidates& candidates, const std::string& where);
+                             const NearestSettings& settings, const NearestCandidates& candidates, const std::string& where,
+                             const Control& control = {});
 
 // The score of forecasts given e and v.
 double held_out_density(const Eigen::VectorXd& error, const Eigen::VectorXd& variance);

@@ -113,22 +113,19 @@ std::vector<Conditional> choose_conditionals(const KernelSpec& spec, const GpDat
   return out;
 }
 
-Found fit_nearest(const KernelSpec& spec, const GpData& data, const NearestSettings& settings, const std::string& where) {
-  const auto report = [&](double share) {
-    if (settings.progress) settings.progress(share);
-  };
-  report(0.0);
+Found fit_nearest(const KernelSpec& spec, const GpData& data, const NearestSettings& settings, const std::string& where,
+                  const Control& control) {
+  control.report(0.0, "parameters");
   Found found = fit_exact(spec, data,
                           {.subset = settings.start,
                            .evaluations = 40,
                            .lengthscales = settings.lengthscales,
                            .seed = settings.seed,
-                           .threads = settings.threads,
-                           .stop = settings.stop},
-                          where);
+                           .threads = settings.threads},
+                          where, {.stop = control.stop});
   SearchBox box = search_box(spec, data, settings.lengthscales);
-  for (int round = 0; round < settings.rounds && !settings.stop.stop_requested(); ++round) {
-    report((1.0 + round) / (1.0 + settings.rounds));
+  for (int round = 0; round < settings.rounds; ++round) {
+    control.report((1.0 + round) / (1.0 + settings.rounds), "parameters");
     const std::vector<Conditional> conditionals = choose_conditionals(spec, data, found.parameters.kernel, settings);
     const VectorXd before = found.parameters.packed();
     box.starts = {before.cwiseMax(box.low).cwiseMin(box.high)};
@@ -140,7 +137,7 @@ Found fit_nearest(const KernelSpec& spec, const GpData& data, const NearestSetti
       return sum.value;
     };
     const int evaluations = found.evaluations;
-    found = search(likelihood, box, settings.evaluations, 1, where, settings.stop);
+    found = search(likelihood, box, settings.evaluations, 1, where, control);
     found.evaluations += evaluations;
     const Index q = spec.lengthscales;
     if ((found.parameters.packed() - before).head(q).cwiseAbs().maxCoeff() < kSettled) break;

@@ -4,12 +4,11 @@
 
 #include "drift/error.h"
 #include "gp/variational_layer_parts.h"
+#include "math/eigen_index.h"
 #include "math/lapack.h"
 
 namespace drift::gp {
 namespace {
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 // The lower triangle of precision becomes (1 - size) precision + size (I + a' a).
 void blend(Eigen::MatrixXd& precision, const Eigen::MatrixXd& a, double size, int threads) {

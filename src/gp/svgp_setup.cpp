@@ -9,6 +9,7 @@
 
 #include "gp/inducing.h"
 #include "gp/svgp_natural.h"
+#include "math/eigen_index.h"
 #include "train/batches.h"
 
 namespace drift::gp {
@@ -19,8 +20,6 @@ constexpr std::size_t kFewInducing = 500;   // up to so many are cheap
 constexpr double kHiddenLengthscale = 1.0;  // of hidden layers' deviations, in standard deviations of their inputs
 constexpr double kHiddenAmplitude = 0.1;    // of the same
 constexpr double kHiddenRoot = 1e-3;        // S of hidden layers
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 // [D, count] observations by their key.
 Eigen::MatrixXd some_positions(const GpData& data, std::size_t count, std::uint64_t seed) {

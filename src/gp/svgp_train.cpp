@@ -11,13 +11,12 @@
 #include "drift/error.h"
 #include "gp/svgp_adam.h"
 #include "gp/svgp_natural.h"
+#include "math/eigen_index.h"
 #include "train/batches.h"
 #include "train/schedule.h"
 
 namespace drift::gp {
 namespace {
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 // Fills the observations of a step.
 class Batches {
@@ -54,7 +53,7 @@ class Batches {
 template <class Real>
 class Trainer {
  public:
-  Trainer(const GpData& data, const SvgpSettings& settings, const InterpolatorControl& control, SvgpStart<Real>& start)
+  Trainer(const GpData& data, const SvgpSettings& settings, const Control& control, SvgpStart<Real>& start)
       : settings_(settings),
         control_(control),
         start_(start),
@@ -74,11 +73,11 @@ class Trainer {
 
   SvgpOutcome run() {
     SvgpOutcome out;
-    if (!natural_ && !warm_start()) return out;
+    if (!natural_) warm_start();
     const std::uint64_t tail = steps_ - (steps_ + 9) / 10;
     double bounds = 0.0;
     for (std::uint64_t step = 0; step < steps_; ++step) {
-      if (control_.stop.stop_requested()) return out;
+      control_.check_stop("training was stopped");
       const double bound = take(step);
       if (step >= tail) bounds += bound / static_cast<double>(steps_ - tail);
       out.steps = step + 1;
@@ -88,7 +87,6 @@ class Trainer {
       }
     }
     if (natural_) settle();
-    out.finished = true;
     out.bound_per_observation = bounds;
     out.jitter = model_.jitter();
     return out;
@@ -97,18 +95,17 @@ class Trainer {
  private:
   // Adam begins at the posterior of the first batches, which natural steps give: from the prior it takes a thousand steps to come
   // as far. Step k of K with the share 1/k makes the precision I + H_1 + ... + H_K, H_k that of batch k.
-  bool warm_start() {
+  void warm_start() {
     const std::uint64_t batches = std::min<std::uint64_t>(kWarmBatches, batches_.steps_per_epoch());
     NaturalSteps steps(start_.parameters.layers.back());
     for (std::uint64_t k = 0; k < batches; ++k) {
-      if (control_.stop.stop_requested()) return false;
+      control_.check_stop("training was stopped");
       batches_.fill(k, batch_);
       batch_.all_over_batch = static_cast<double>(batches);
       evaluate(k, settings_.rate, {});
       steps.template step<Real>(model_.last_layer(), 1.0 / static_cast<double>(k + 1), start_.parameters.layers.back(),
                                 settings_.threads, at(k));
     }
-    return true;
   }
 
   // The loss; errors say at which step.
@@ -158,7 +155,7 @@ class Trainer {
   static constexpr std::uint64_t kWarmBatches = 16;
 
   const SvgpSettings& settings_;
-  const InterpolatorControl& control_;
+  const Control& control_;
   SvgpStart<Real>& start_;
   std::size_t observations_;
   std::uint64_t steps_;
@@ -181,12 +178,11 @@ std::uint64_t svgp_steps(const SvgpSettings& settings, std::size_t observations)
 }
 
 template <class Real>
-SvgpOutcome train_svgp(const GpData& data, const SvgpSettings& settings, const InterpolatorControl& control,
-                       SvgpStart<Real>& start) {
+SvgpOutcome train_svgp(const GpData& data, const SvgpSettings& settings, const Control& control, SvgpStart<Real>& start) {
   return Trainer<Real>(data, settings, control, start).run();
 }
 
-template SvgpOutcome train_svgp(const GpData&, const SvgpSettings&, const InterpolatorControl&, SvgpStart<float>&);
-template SvgpOutcome train_svgp(const GpData&, const SvgpSettings&, const InterpolatorControl&, SvgpStart<double>&);
+template SvgpOutcome train_svgp(const GpData&, const SvgpSettings&, const Control&, SvgpStart<float>&);
+template SvgpOutcome train_svgp(const GpData&, const SvgpSettings&, const Control&, SvgpStart<double>&);
 
 }  // namespace drift::gp

@@ -9,7 +9,6 @@ namespace drift::gp {
 
 // What a fit has come to.
 struct SvgpOutcome {
-  bool finished = false;  // false: stopped
   std::uint64_t steps = 0;
   double bound_per_observation =
       0.0;              // evidence lower bound over the number of observations, mean of the last tenth of the steps
@@ -23,7 +22,6 @@ std::uint64_t svgp_steps(const SvgpSettings& settings, std::size_t observations)
 // noise that is trained: s_i^2 = scale^2 + known_variance_i. Throws Error with step and rate when the loss is not finite, and
 // naming the layer when a covariance cannot be factored.
 template <class Real>
-SvgpOutcome train_svgp(const GpData& data, const SvgpSettings& settings, const InterpolatorControl& control,
-                       SvgpStart<Real>& start);
+SvgpOutcome train_svgp(const GpData& data, const SvgpSettings& settings, const Control& control, SvgpStart<Real>& start);
 
 }  // namespace drift::gp

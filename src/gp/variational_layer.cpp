@@ -8,6 +8,7 @@
 #include "gp/factor.h"
 #include "gp/variational_layer_parts.h"
 #include "gp/variational_layer_tasks.h"
+#include "math/eigen_index.h"
 #include "math/gemm.h"
 #include "math/lapack.h"
 
@@ -16,8 +17,6 @@ namespace {
 
 constexpr double kQuickShare = 1e-4;           // see the header
 constexpr double kLeastVarianceShare = 1e-10;  // of k(x, x): rounding may leave less than nothing of a variance
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 template <class Real>
 std::size_t padded(std::size_t points) {

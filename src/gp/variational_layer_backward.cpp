@@ -18,6 +18,7 @@
 #include "gp/variational_layer.h"
 #include "gp/variational_layer_parts.h"
 #include "gp/variational_layer_tasks.h"
+#include "math/eigen_index.h"
 #include "math/gemm.h"
 
 namespace drift::gp {
@@ -26,8 +27,6 @@ namespace {
 constexpr std::size_t kWide = 2 * kBlock;  // columns of one product where both factors are triangular
 constexpr std::size_t kThin = kBlock / 2;  // rows of a task that takes a row's whole length
 constexpr std::size_t kPart = 8 * kBlock;  // columns of a task that does not
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 // Some rows and columns of c = a b' + beta c; a, b [M, stride], c [M, M].
 template <class Real>

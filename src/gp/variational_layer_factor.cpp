@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gp/variational_layer_parts.h"
+#include "math/eigen_index.h"
 #include "math/lapack.h"
 
 namespace drift::gp {
@@ -14,8 +15,6 @@ namespace {
 // work for all threads.
 std::size_t panel_width(std::size_t m) { return m < 2048 ? 128 : 256; }
 std::size_t task_rows(std::size_t m) { return panel_width(m) / 2; }
-
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 template <class Matrix>
 auto block_of(Matrix& matrix, const Range& rows, const Range& cols) {

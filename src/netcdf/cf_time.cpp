@@ -10,12 +10,11 @@
 #include <optional>
 #include <string_view>
 
+#include "drift/calendar.h"
 #include "drift/error.h"
 
 namespace drift {
 namespace {
-
-constexpr double kSecondsPerDay = 86400.0;
 
 struct Unit {
   double seconds;

@@ -38,6 +38,8 @@ class Process {
  public:
   Process(Space space, bool has_time, ProcessParameters parameters, Places places, std::size_t neighbours);
   ~Process();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
   Process(Process&&) noexcept;
   Process& operator=(Process&&) noexcept;
 

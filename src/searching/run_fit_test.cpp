@@ -73,7 +73,7 @@ TEST(RunFit, StopsAtEveryStage) {
                                  },
                              .stop = stop.get_token(),
                              .fresh = true};
-    EXPECT_THROW(run_fit(settings, small_dataset(), control), Stopped) << at;
+    EXPECT_THROW(run_fit(settings, small_dataset(24, 20), control), Stopped) << at;
     EXPECT_FALSE(std::filesystem::exists(settings.output.model)) << at;
   }
   EXPECT_GE(stages.size(), 2u) << "training, the process and judging should all have been under way";

@@ -176,29 +176,26 @@ TuneResult tune_run(const FitPlan& plan, const Dataset& data, const std::filesys
   search.first = {present(plan, trials.space())};
   SearchOptions options;
   options.trials = wanted.trials;
-  options.progress = [&](const Study& study, const Trial& trial) {
-    if (done) done(study, trial);
-    const double share = static_cast<double>(study.trials.size()) / static_cast<double>(wanted.trials);
-    control.report(std::min(1.0, share), fmt::format("trial {}", study.trials.size()));
-  };
-  options.stop = control.stop;
+  options.trial_done = done;
+  options.control = control;
   const auto file = path.empty() ? std::nullopt : std::optional(path);
   TuneResult result;
-  if (on_gpu) {
-    DrawsAhead ahead(search.seed, wanted.trials, plan.settings.threads);
-    const RoundObjective round = [&](std::span<const Proposal> proposals) {
-      return trials.run(*engine, proposals, control.stop, &ahead);
-    };
-    result.study = optimise(trials.space(), round, search, options, file);
-  } else {
-    const Objective one = [&](const Point& point, std::uint64_t seed) {
-      return trials.run_alone({.number = 0, .point = point, .seed = seed}, search.parallel, control.stop);
-    };
-    result.study = optimise(trials.space(), one, search, options, file);
-  }
-  if (control.stop.stop_requested()) {
-    const bool kept = file && !result.study.trials.empty();
-    throw Stopped(kept ? fmt::format("stopped; the trials so far are in {}. The same command goes on from there", path.string())
+  try {
+    if (on_gpu) {
+      DrawsAhead ahead(search.seed, wanted.trials, plan.settings.threads);
+      const RoundObjective round = [&](std::span<const Proposal> proposals) {
+        return trials.run(*engine, proposals, control, &ahead);
+      };
+      result.study = optimise(trials.space(), round, search, options, file);
+    } else {
+      const Objective one = [&](const Point& point, std::uint64_t seed) {
+        return trials.run_alone({.number = 0, .point = point, .seed = seed}, search.parallel, control);
+      };
+      result.study = optimise(trials.space(), one, search, options, file);
+    }
+  } catch (const Stopped&) {
+    const bool kept = file && std::filesystem::exists(path);
+    throw Stopped(kept ? fmt::format("stopped; the trials so far are in {}. The same command resumes from there", path.string())
                        : "stopped; no trial was kept");
   }
   result.alpha = wanted.alpha.value_or(choose_alpha(result.study));

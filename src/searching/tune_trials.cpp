@@ -144,14 +144,14 @@ Trials::Trials(const FitPlan& plan, const Dataset& data)
   validation_ = training_rows(plan.domain, observations, both, time, plan.settings.threads);
 }
 
-TrialOutcome Trials::run_alone(const Proposal& proposal, std::size_t parallel, const std::stop_token& stop) const {
+TrialOutcome Trials::run_alone(const Proposal& proposal, std::size_t parallel, const Control& control) const {
   RunSettings settings = plan_.settings;
   const int threads = settings.threads > 0 ? settings.threads : available_threads();
   settings.threads = std::max(1, threads / static_cast<int>(parallel));
-  return run(*make_engine(settings), std::span(&proposal, 1), stop).front();
+  return run(*make_engine(settings), std::span(&proposal, 1), control).front();
 }
 
-std::vector<TrialOutcome> Trials::run(Engine& engine, std::span<const Proposal> proposals, const std::stop_token& stop,
+std::vector<TrialOutcome> Trials::run(Engine& engine, std::span<const Proposal> proposals, const Control& control,
                                       DrawsAhead* ahead) const {
   std::vector<Prepared> trials(proposals.size());
   run_on_threads(static_cast<int>(proposals.size()), [&](int thread) {
@@ -166,8 +166,7 @@ std::vector<TrialOutcome> Trials::run(Engine& engine, std::span<const Proposal> 
     const Ensemble& like = trials.front().model.ensemble;
     ahead->begin(like.spec, like.members.size(), proposals.back().number + 1, proposals.size());
   }
-  train(engine, trials, stop);
-  if (stop.stop_requested()) throw Error("stopped");
+  train(engine, trials, control);
   std::vector<TrialOutcome> outcomes(trials.size());
   const std::size_t judges = std::min(kJudges, trials.size());
   run_on_threads(static_cast<int>(judges), [&](int thread) {
@@ -194,7 +193,7 @@ Trials::Prepared Trials::prepare(const Proposal& proposal, DrawsAhead* ahead) co
   return trial;
 }
 
-void Trials::train(Engine& engine, std::vector<Prepared>& trials, const std::stop_token& stop) const {
+void Trials::train(Engine& engine, std::vector<Prepared>& trials, const Control& control) const {
   std::vector<Prepared*> together;
   std::vector<TrainingRun> runs;
   for (Prepared& trial : trials) {
@@ -203,7 +202,7 @@ void Trials::train(Engine& engine, std::vector<Prepared>& trials, const std::sto
     runs.push_back({.ensemble = &trial.model.ensemble, .state = nullptr, .recipe = trial.plan.recipe});
   }
   if (runs.empty()) return;
-  const std::vector<std::string> failures = train_together(engine, runs, training_.view(), {.progress = {}, .stop = stop});
+  const std::vector<std::string> failures = train_together(engine, runs, training_.view(), {.stop = control.stop});
   for (std::size_t i = 0; i < together.size(); ++i) together[i]->failure = failures[i];
 }
 

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <vector>
 
 #include "drift/tune_run.h"
@@ -47,15 +46,15 @@ class Trials {
   std::size_t observations() const { return training_.values.size(); }  // that a trial trains on
 
   // Trains them together and judges each. Throws Error when stop was asked for.
-  std::vector<TrialOutcome> run(Engine& engine, std::span<const Proposal> proposals, const std::stop_token& stop,
+  std::vector<TrialOutcome> run(Engine& engine, std::span<const Proposal> proposals, const Control& control,
                                 DrawsAhead* ahead = nullptr) const;
   // One of `parallel` trials, each with an engine of its own and its share of the threads.
-  TrialOutcome run_alone(const Proposal& proposal, std::size_t parallel, const std::stop_token& stop) const;
+  TrialOutcome run_alone(const Proposal& proposal, std::size_t parallel, const Control& control) const;
 
  private:
   struct Prepared;
   Prepared prepare(const Proposal& proposal, DrawsAhead* ahead) const;
-  void train(Engine& engine, std::vector<Prepared>& trials, const std::stop_token& stop) const;
+  void train(Engine& engine, std::vector<Prepared>& trials, const Control& control) const;
   TrialOutcome judge(Engine& engine, const Prepared& trial) const;
   double score(const Prepared& trial, std::span<const float> predictions, std::span<const float> values) const;
 

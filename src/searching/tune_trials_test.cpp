@@ -88,7 +88,7 @@ TEST(Trials, AreNotJudgedWhenStopped) {
   std::stop_source source;
   source.request_stop();
   const std::vector<Proposal> proposals = propose(make_study(trials.space()), 2);
-  EXPECT_THROW(trials.run(*make_engine(settings), proposals, source.get_token()), Error);
+  EXPECT_THROW(trials.run(*make_engine(settings), proposals, {.stop = source.get_token()}), Stopped);
 }
 
 TEST(DrawsAhead, AreTheNetworksThatWouldBeDrawn) {

@@ -60,7 +60,8 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   visit("", "backend", s.backend,
         any("--backend", "Where networks are trained (auto: on a GPU if there is one)").bearing(on_comparison));
   visit("", "precision", s.precision, any("--precision", "Precision of matrix products on a GPU"));
-  visit("", "recipe", s.recipe, any("--recipe", "Networks and training, drift's own or the paper's").bearing(kNetworks));
+  visit("", "recipe", s.recipe,
+        any("--recipe", "Recipe of networks and training, drift's own or the paper's").bearing(kNetworks));
 
   const auto data = [&](const char* key, auto& field, const SettingRule& rule) {
     visit("data", key, field, rule.bearing(on_observations));
@@ -75,37 +76,38 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   data("sigma", s.data.roles.sigma, any("--sigma", "Variable with the values' standard errors; - for none"));
   data("track", s.data.roles.track, any("--track", "Variable with the tracks; - for none"));
   data("platform", s.data.roles.platform, any("--platform", "Variable with the platforms; - for none"));
-  data("preset", s.data.preset, any("--preset", "Product whose roles apply; none: by CF metadata alone"));
-  data("where", s.data.where, any("--where", "Keep only what meets this, as 'flag in 64,256' or 'swh < 20'"));
-  data("valid", s.data.valid, any("--valid", "Keep values from LOW:HIGH only"));
-  data("bbox", s.data.box, any("--bbox", "Keep positions in LON0,LAT0,LON1,LAT1 only (x, y on a plane)"));
-  data("from", s.data.from, any("--from", "Keep times from this one on (ISO 8601, or a number)"));
-  data("to", s.data.to, any("--to", "Keep times up to this one"));
-  data("track_gap_s", s.data.track_gap_s,
-       more_than_zero("--track-gap-s", "A new track begins after so many seconds without observations"));
+  data("preset", s.data.preset, any("--preset", "Product preset that names the variables; none: CF metadata alone"));
+  data("where", s.data.where,
+       any("--where", "Keep only observations that satisfy this condition, such as 'flag in 64,256' or 'swh < 20'"));
+  data("valid", s.data.valid, any("--valid", "Keep only values in LOW:HIGH"));
+  data("bbox", s.data.box, any("--bbox", "Keep only positions in LON0,LAT0,LON1,LAT1 (x and y on a plane)"));
+  data("from", s.data.from, any("--from", "Keep only times from this one on (ISO 8601, or a number)"));
+  data("to", s.data.to, any("--to", "Keep only times up to this one"));
+  data("track_gap_s", s.data.track_gap_s, more_than_zero("--track-gap-s", "Gap that starts a new track, seconds"));
   data("any_order", s.data.any_order, any("--any-order", "Accept along-track files whose times run backwards"));
 
   visit("domain", "kind", s.domain.kind, any("--domain", "Domain of the field (plane needs --crs)"));
-  visit("domain", "crs", s.domain.crs, any("--crs", "Coordinate reference system of the plane, as EPSG:6931"));
+  visit("domain", "crs", s.domain.crs, any("--crs", "Coordinate reference system of the plane, such as EPSG:6931"));
   visit("domain", "unit", s.domain.unit, any("--unit", "Unit of x and y"));
 
-  visit("split", "method", s.split.method, any("--split", "Observations held out together (time: the last)"));
+  visit("split", "method", s.split.method, any("--split", "Groups held out together (time: the latest observations)"));
   visit("split", "held_out", s.split.held_out, between("--held-out", "Share of the observations held out, 0 to 0.9", 0.0, 0.9));
   visit("split", "platforms", s.split.platforms, any("--held-out-platform", "A platform to hold out (with --split platform)"));
   visit("split", "block", s.split.block, more_than_zero("--block", "Side of a block to hold out, km (or the unit of x and y)"));
   visit("split", "block_days", s.split.block_days,
         between("--block-days", "Length of a block to hold out, days; 0: all times", 0.0, 1e9));
-  visit("split", "test", s.split.test,
-        any("--test", "Files with the test set, which scores and is never trained on: paths or globs").bearing(on_observations));
+  visit(
+      "split", "test", s.split.test,
+      any("--test", "Files of the test set, used for scores only, never for training: paths or globs").bearing(on_observations));
   visit("split", "test_where", s.split.test_where,
-        any("--test-where", "The test set: what meets this, as 'pass in 8,16' or 'platform == Sentinel-3B'")
+        any("--test-where",
+            "Test set: observations that satisfy this condition, such as 'pass in 8,16' or 'platform == Sentinel-3B'")
             .bearing(on_observations));
 
   visit("fit", "method", s.fit.method,
         any("--method",
-            "What the model is made of: auto, blend (networks and a local process), network, process, or a method that drift "
-            "compare "
-            "--list names, as nngp:neighbours=64")
+            "Parts of the model: auto, blend (networks and a local process), network, process, or a method listed by drift "
+            "compare --list, such as nngp:neighbours=64")
             .bearing(kNetworks));
   visit("fit", "folds", s.fit.folds,
         between("--folds", "Folds of whole tracks or blocks; each network leaves one out", 2, 255).bearing(kNetworks));
@@ -115,11 +117,11 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   };
   visit("model", "members", s.model.members, between("--members", "Networks in the ensemble", 1, 1000).bearing(kEnsemble));
   model("layers", s.model.layers, between("--layers", "Layers of the spatial chain", 1, 64));
-  model("features", s.model.features, between("--features", "Random features a layer", 1, 1e6));
-  model("bottleneck", s.model.bottleneck, between("--bottleneck", "Numbers between layers", 1, 1e5));
-  model("lengthscale", s.model.lengthscale, more_than_zero("--lengthscale", "Length in space, km (or the unit of x, y)"));
+  model("features", s.model.features, between("--features", "Random features per layer", 1, 1e6));
+  model("bottleneck", s.model.bottleneck, between("--bottleneck", "Width of the bottleneck between layers", 1, 1e5));
+  model("lengthscale", s.model.lengthscale, more_than_zero("--lengthscale", "Lengthscale in space, km (or the unit of x and y)"));
   model("time_lengthscale_days", s.model.time_lengthscale_days,
-        more_than_zero("--time-lengthscale-days", "Length in time, days"));
+        more_than_zero("--time-lengthscale-days", "Lengthscale in time, days"));
   model("amplitude", s.model.amplitude, more_than_zero("--amplitude", "Amplitude of every layer"));
   model("covariance", s.model.covariance, any("--covariance", "Covariance of the random features"));
   model("nu", s.model.nu, more_than_zero("--nu", "Smoothness of the Matérn covariance"));
@@ -130,30 +132,31 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
     visit("train", key, field, rule.bearing(kNetworks));
   };
   train("epochs", s.train.epochs, more_than_zero("--epochs", "Times each observation is seen"));
-  train("batch", s.train.batch, between("--batch", "Observations a step", 1, kMany));
+  train("batch", s.train.batch, between("--batch", "Observations per step", 1, kMany));
   train("rate", s.train.rate, more_than_zero("--rate", "Learning rate of Adam"));
   train("bottleneck_rate", s.train.bottleneck_rate,
         more_than_zero("--bottleneck-rate", "Learning rate of the bottlenecks under muon"));
   train("optimiser", s.train.optimiser, any("--optimiser", "Optimiser (muon: orthogonalised momentum for the bottlenecks)"));
-  train("loss", s.train.loss, any("--loss", "Loss (huber counts outliers less)"));
+  train("loss", s.train.loss, any("--loss", "Loss (huber limits the influence of outliers)"));
   train("huber_delta", s.train.huber_delta,
-        more_than_zero("--huber-delta", "Where huber turns linear, in standard deviations of the values"));
+        more_than_zero("--huber-delta", "Residual beyond which the Huber loss is linear, in SDs of the values"));
   train("decay_noise_sd", s.train.decay_noise_sd,
-        more_than_zero("--decay-noise-sd", "Noise that the weight decay assumes, in the values' unit"));
+        more_than_zero("--decay-noise-sd", "SD of the noise assumed by the weight decay, in the values' unit"));
   train("value_noise_sd", s.train.value_noise_sd,
-        between("--value-noise-sd", "Noise that each network's values get, its own, in the values' unit; 0: none", 0.0, 1e300));
+        between("--value-noise-sd", "SD of the independent noise added to each network's training values, in their unit; 0: none",
+                0.0, 1e300));
   visit("train", "checkpoint_every_s", s.train.checkpoint_every_s,
         more_than_zero("--checkpoint-every-s", "Seconds between checkpoints").bearing(on_nothing));
 
   visit("uncertainty", "method", s.uncertainty.method, any("--uncertainty", "Source of the field's spread").bearing(kNetworks));
   visit("uncertainty", "draws", s.uncertainty.draws,
-        between("--draws", "Members drawn of each variational or dropout network", 2, 1000).bearing(kEnsemble));
+        between("--draws", "Members drawn from each variational or dropout network", 2, 1000).bearing(kEnsemble));
   visit("uncertainty", "dropout", s.uncertainty.dropout,
-        between("--dropout", "Share of features dropped by the method dropout, 0 to 0.9", 0.0, 0.9).bearing(kNetworks));
+        between("--dropout", "Share of features dropped (--uncertainty dropout), 0 to 0.9", 0.0, 0.9).bearing(kNetworks));
   visit("uncertainty", "noise", s.uncertainty.noise,
-        any("--noise", "Noise of an observation, estimated on held-out ones or its own sigma").bearing(kJudging));
+        any("--noise", "Source of an observation's noise: estimated from held-out ones, or its own sigma").bearing(kJudging));
   visit("uncertainty", "noise_sd", s.uncertainty.noise_sd,
-        between("--noise-sd", "Noise of an observation where it is known, in the values' unit", 0.0, 1e300));
+        between("--noise-sd", "SD of an observation's noise, if known, in the values' unit", 0.0, 1e300));
   visit("uncertainty", "calibrate", s.uncertainty.calibrate,
         any("--calibrate", "Calibration of the spread on held-out observations").bearing(kJudging));
 
@@ -165,28 +168,28 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   visit("tune", "objective", s.tune.objective, any("--objective", "Score of a trial (elbo: variational only)").bearing(kTrials));
   visit("tune", "alpha", s.tune.alpha,
         between("--alpha", "Weight of the field's roughness in the objective, 0 to 0.99", 0.0, 0.99).bearing(kTrials));
-  visit("tune", "members", s.tune.members, between("--trial-members", "Networks a trial", 1, 1000).bearing(kTrials));
+  visit("tune", "members", s.tune.members, between("--trial-members", "Networks per trial", 1, 1000).bearing(kTrials));
   visit("tune", "parallel", s.tune.parallel,
         between("--parallel", "Trials side by side; none: five on a GPU, one on the CPU", 1, 1024).bearing(on_own_networks));
   visit("tune", "study", s.tune.study,
-        any("--study", "The search's file; it resumes where it is there already").bearing(on_nothing));
+        any("--study", "File of the search, which resumes if the file exists").bearing(on_nothing));
 
   visit("compare", "methods", s.compare.methods,
-        any("--method", "A method with its settings, as nngp or nngp:neighbours=64; all: every one; none: one of each family")
+        any("--method", "Method with its options, such as nngp:neighbours=64; all: every method; none: one of each family")
             .bearing(on_nothing));
   visit("compare", "seeds", s.compare.seeds,
-        between("--seeds", "Fits of each method, with this many seeds", 1, 1000).bearing(on_nothing));
+        between("--seeds", "Seeds, each of which is one fit of every method", 1, 1000).bearing(on_nothing));
   visit("compare", "truth", s.compare.truth,
         any("--truth",
             "Noise-free truth to score against: synthetic[:SEED[,...]] as drift simulate prints it, geoid, or a gridded file, "
             "FILE.nc[:VARIABLE]")
             .bearing(on_comparison));
-  visit("compare", "grid", s.compare.grid, any("--grid", "Grid of the maps, as drift predict has them").bearing(on_comparison));
+  visit("compare", "grid", s.compare.grid, any("--grid", "Grid of the maps, as in drift predict").bearing(on_comparison));
   visit("compare", "map_time", s.compare.map_time,
         any("--map-time", "Time of the maps (ISO 8601, or a number); none: the middle of the observations' times")
             .bearing(on_comparison));
   visit("compare", "folder", s.compare.folder,
-        any("--folder", "Where the results go; fits that are there are not repeated").bearing(on_nothing));
+        any("--folder", "Folder of the results; fits already in it are not repeated").bearing(on_nothing));
 
   visit("output", "model", s.output.model, any("--out", "The model's file (safetensors)").bearing(on_nothing));
 }

@@ -12,12 +12,12 @@
 #include <numbers>
 
 #include "core/degree.h"
+#include "drift/calendar.h"
 
 namespace drift {
 namespace {
 
 constexpr double kTurn = 2.0 * std::numbers::pi;
-constexpr double kSecondsPerDay = 86400.0;
 
 // Constants of WGS 84 (NGA.STND.0036, 2014): gravity, equatorial radius, rotation against the stars, and J2 = -sqrt(5) C20.
 constexpr double kMu = 398600.4418;  // km^3 / s^2

@@ -12,16 +12,14 @@
 #include "core/longitude.h"
 #include "core/random.h"
 #include "core/threads.h"
+#include "drift/calendar.h"
 #include "drift/error.h"
 #include "simulate/orbit.h"
 
 namespace drift {
 namespace {
 
-constexpr std::size_t kBlock = 16384;  // observations between looks at the stop
-
-constexpr double kPi = std::numbers::pi;
-constexpr double kSecondsPerDay = 86400.0;
+constexpr std::size_t kObservationsAtATime = 16384;  // observations between looks at the stop
 
 void check(const SimulateOptions& options) {
   const auto require = [](bool good, const char* option, double value, const char* range) {
@@ -97,12 +95,12 @@ void add_track(const SimulateOptions& options, std::uint8_t platform, const Cont
   std::int32_t number = observations.track.empty() ? -1 : observations.track.back();
   double pass = std::nan("");
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (i % kBlock == 0) control.check_stop("stopped while simulating");
+    if (i % kObservationsAtATime == 0) control.check_stop("stopped while simulating");
     const double time_days = options.start_days + static_cast<double>(i) / (options.rate_hz * kSecondsPerDay);
     if (!region.has_latitude(track.sin_latitude(time_days))) continue;
     const Position position = track.at(time_days);
     if (!region.has_longitude(position.lon_deg)) continue;
-    const double pass_here = std::floor(track.argument_of_latitude(time_days) / kPi + 0.5);
+    const double pass_here = std::floor(track.argument_of_latitude(time_days) / std::numbers::pi + 0.5);
     if (pass_here != pass) ++number;
     pass = pass_here;
     observations.lon_deg.push_back(position.lon_deg);
@@ -168,7 +166,7 @@ void check_count(const SimulateOptions& options) {
 
 // Share of an orbit, 0 to 1, that lies south of the latitude.
 double share_south_of(double sin_latitude, double sin_inclination) {
-  return 0.5 + std::asin(std::clamp(sin_latitude / sin_inclination, -1.0, 1.0)) / kPi;
+  return 0.5 + std::asin(std::clamp(sin_latitude / sin_inclination, -1.0, 1.0)) / std::numbers::pi;
 }
 
 // By looking once a second, or as often as is still quick.
@@ -209,9 +207,10 @@ Observations simulate(const Truth& truth, const SimulateOptions& options, Simula
   const auto part = [&](int thread) { return count * static_cast<std::size_t>(thread) / static_cast<std::size_t>(threads); };
   run_on_threads(threads, [&](int thread) {
     const std::size_t last = part(thread + 1);
-    for (std::size_t first = part(thread); first < last; first += kBlock) {
+    for (std::size_t first = part(thread); first < last; first += kObservationsAtATime) {
       control.check_stop("stopped while simulating");
-      outliers[static_cast<std::size_t>(thread)] += observe(truth, options, first, std::min(last, first + kBlock), observations);
+      outliers[static_cast<std::size_t>(thread)] +=
+          observe(truth, options, first, std::min(last, first + kObservationsAtATime), observations);
     }
   });
   const std::size_t dropped = drop_missing(observations);

@@ -26,8 +26,7 @@
 namespace drift {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-constexpr std::size_t kBlock = 256;  // points evaluated together: their sums stay in the nearest cache
+constexpr std::size_t kPointsTogether = 256;  // points evaluated together: their sums stay in the nearest cache
 
 // Sets of waves, each with numbers of its own.
 constexpr int kBasin = 0, kMiddle = 1, kFine = 2, kMiddleMask = 3, kFineMask = 4, kRidges = 5, kRidgeLives = 6;
@@ -38,7 +37,7 @@ constexpr int kLifeWaves = 16;  // of each ridge's height in time
 inline double cos_turns(double turns) {
   constexpr double kRounder = 0x1.8p52;  // adding and taking it away rounds to a whole number
   const double rest = turns - ((turns + kRounder) - kRounder);
-  const double y = 2.0 * kPi * (0.25 - std::abs(rest));  // cos(2 pi rest) = sin(y), |y| <= pi/2: Taylor to y^15
+  const double y = 2.0 * std::numbers::pi * (0.25 - std::abs(rest));  // cos(2 pi rest) = sin(y), |y| <= pi/2: Taylor to y^15
   const double y2 = y * y;
   double p = -1.0 / 1307674368000.0;
   p = p * y2 + 1.0 / 6227020800.0;
@@ -55,7 +54,7 @@ double dot(const UnitVector& a, const UnitVector& b) { return a[0] * b[0] + a[1]
 double angle_between(const UnitVector& a, const UnitVector& b) { return std::acos(std::clamp(dot(a, b), -1.0, 1.0)); }
 
 UnitVector uniform_direction(RandomStream& stream) {
-  const double z = 2.0 * stream.uniform() - 1.0, angle = 2.0 * kPi * stream.uniform(), r = std::sqrt(1.0 - z * z);
+  const double z = 2.0 * stream.uniform() - 1.0, angle = 2.0 * std::numbers::pi * stream.uniform(), r = std::sqrt(1.0 - z * z);
   return {r * std::cos(angle), r * std::sin(angle), z};
 }
 
@@ -67,7 +66,7 @@ RandomStream stream_for(const SyntheticFieldOptions& options, int set, int index
 }
 
 double draw_turns_per_day(RandomStream& stream, double evolution_days) {
-  return stream.normal() * std::numbers::sqrt2 / (2.0 * kPi * evolution_days);
+  return stream.normal() * std::numbers::sqrt2 / (2.0 * std::numbers::pi * evolution_days);
 }
 
 void check(const SyntheticFieldOptions& options) {
@@ -108,7 +107,7 @@ UnitVector FieldVelocity::carry(const UnitVector& point, double days) const {
 
 struct SyntheticField::Block {
   std::size_t count;
-  double x[kBlock], y[kBlock], z[kBlock], time[kBlock];
+  double x[kPointsTogether], y[kPointsTogether], z[kPointsTogether], time[kPointsTogether];
 };
 
 SyntheticField::SyntheticField(const SyntheticFieldOptions& options) {
@@ -157,7 +156,7 @@ SyntheticField::Ridge SyntheticField::draw_ridge(const SyntheticFieldOptions& op
   ridge.half_length = between(stream, 500.0, 900.0) / kEarthRadiusKm;
   ridge.height = (stream.uniform() < 0.3 ? -1.0 : 1.0) * between(stream, 1.2, 1.8);
   // The axis lies `radius` away from the middle, in a random direction of the compass.
-  const double bearing = 2.0 * kPi * stream.uniform();
+  const double bearing = 2.0 * std::numbers::pi * stream.uniform();
   const UnitVector north = unit_vector({middle.lon_deg + 180.0, 90.0 - middle.lat_deg}),
                    east = unit_vector({middle.lon_deg + 90.0, 0.0});
   for (int c = 0; c < 3; ++c) {
@@ -204,7 +203,8 @@ void SyntheticField::add_waves(const Waves& waves, const Block& block, double* s
 }
 
 void SyntheticField::evaluate_block(const Block& block, double* values) const {
-  double basin[kBlock], middle[kBlock], fine[kBlock], middle_mask[kBlock], fine_mask[kBlock];
+  double basin[kPointsTogether], middle[kPointsTogether], fine[kPointsTogether], middle_mask[kPointsTogether],
+      fine_mask[kPointsTogether];
   add_waves(basin_, block, basin);
   add_waves(middle_, block, middle);
   add_waves(fine_, block, fine);
@@ -225,8 +225,8 @@ void SyntheticField::evaluate(std::span<const UnitVector> points, std::span<cons
                                  time_days.size(), values.size()));
   }
   Block block = {};
-  for (std::size_t first = 0; first < points.size(); first += kBlock) {
-    block.count = std::min(kBlock, points.size() - first);
+  for (std::size_t first = 0; first < points.size(); first += kPointsTogether) {
+    block.count = std::min(kPointsTogether, points.size() - first);
     for (std::size_t i = 0; i < block.count; ++i) {
       const double time = time_days.empty() ? 0.0 : time_days[first + i];
       const UnitVector point = velocity_.carry(points[first + i], -time);
@@ -250,7 +250,7 @@ double SyntheticField::operator()(const UnitVector& point, double time_days) con
 void SyntheticField::standardise(double evolution_days) {
   constexpr std::size_t kPoints = 20000;
   constexpr double kEvolutions = 1000.0;
-  const double golden_angle = kPi * (3.0 - std::sqrt(5.0));
+  const double golden_angle = std::numbers::pi * (3.0 - std::sqrt(5.0));
   const double low = std::sin(62.0 * kDegree), high = std::sin(88.0 * kDegree);
   std::vector<UnitVector> points(kPoints);
   std::vector<double> times(kPoints);

@@ -20,7 +20,7 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kBlock = 4096;                         // points at a time
+constexpr std::size_t kStencils = 4096;                      // points at a time
 constexpr std::size_t kCacheBytes = std::size_t{512} << 20;  // of slices kept
 constexpr std::size_t kFewestSlices = 4;
 
@@ -49,9 +49,9 @@ class GridTruth {
   }
 
   void evaluate(std::span<const UnitVector> points, std::span<const double> time_days, std::span<double> values) const {
-    std::vector<Stencil> stencils(std::min(kBlock, points.size()));
+    std::vector<Stencil> stencils(std::min(kStencils, points.size()));
     Slices slices;
-    for_blocks(points.size(), kBlock, [&](std::size_t first, std::size_t count) {
+    for_blocks(points.size(), kStencils, [&](std::size_t first, std::size_t count) {
       stencils_->find(points.subspan(first, count), stencils);
       for (std::size_t i = 0; i < count; ++i) values[first + i] = at(stencils[i], time_days[first + i], slices);
     });

@@ -15,8 +15,8 @@ namespace {
 
 constexpr Eigen::Index kRandomPlaces = 512;  // looked at all over the cube, and
 constexpr Eigen::Index kNearPlaces = 64;     // near the best point so far
-constexpr std::size_t kStarts = 6;           // of these the best begin a gradient search
-constexpr int kEvaluations = 50;             // of the improvement in each
+constexpr std::size_t kClimbs = 6;           // of these the best begin a gradient search
+constexpr int kClimbEvaluations = 50;        // of the improvement in each
 constexpr double kSamePlace = 1e-6;          // closer than this in every coordinate is the same point
 constexpr double kSmallSpace = 2048.0;       // a finite space of so many points at most is gone through whole
 
@@ -95,7 +95,7 @@ Candidate climb(const NextPointSearch& search, const Candidate& start) {
     gradient = -improvement.slope;
     return -improvement.value;
   };
-  Candidate end{.place = snap(search.space, minimise(cost, start.place, low, high, kEvaluations).place), .improvement = 0.0};
+  Candidate end{.place = snap(search.space, minimise(cost, start.place, low, high, kClimbEvaluations).place), .improvement = 0.0};
   end.improvement = improvement_at(search, end.place);
   return end.improvement > start.improvement ? end : start;
 }
@@ -159,7 +159,7 @@ std::optional<Eigen::VectorXd> next_point(const NextPointSearch& search) {
   std::size_t climbed = 0;
   for (const Eigen::Index row : ranked(improvement)) {
     const Candidate start{.place = places.row(row).transpose(), .improvement = improvement[row]};
-    if (climbed >= kStarts) {  // only looked at further where all that was climbed to is taken
+    if (climbed >= kClimbs) {  // only looked at further where all that was climbed to is taken
       if (best) break;
       if (!is_taken(start.place, search.taken)) best = start;
       continue;

@@ -160,7 +160,7 @@ Study search(const SearchSpace& space, Runner& trials, const SearchPlan& plan, c
   bool exhausted = false;
   while (true) {
     check_not_hopeless(study);
-    while (!options.stop.stop_requested() && !exhausted && next < options.trials &&
+    while (!options.control.stop.stop_requested() && !exhausted && next < options.trials &&
            trials.running().size() < study.plan.parallel) {
       if (find_trial(study, next) != nullptr) {
         ++next;
@@ -174,11 +174,14 @@ Study search(const SearchSpace& space, Runner& trials, const SearchPlan& plan, c
     }
     if (trials.running().empty()) break;
     const Ended ended = trials.wait_for_one();
-    if (ended.threw && options.stop.stop_requested()) continue;
+    if (ended.threw && options.control.stop.stop_requested()) continue;
     record(study, ended.proposal, ended.outcome, ended.seconds);
     if (path) save_study(study, *path);
-    if (options.progress) options.progress(study, *find_trial(study, ended.proposal.number));
+    if (options.trial_done) options.trial_done(study, *find_trial(study, ended.proposal.number));
+    options.control.report(std::min(1.0, static_cast<double>(study.trials.size()) / static_cast<double>(options.trials)),
+                           fmt::format("trial {}", study.trials.size()));
   }
+  options.control.check_stop("the search was stopped");
   return study;
 }
 

@@ -84,7 +84,9 @@ TEST(Rounds, ThatThrowFailAsAWholeUnlessStopWasAskedFor) {
   plan.rounds = true;
   std::stop_source source;
   SearchOptions options = options_for(12);
-  options.stop = source.get_token();
+  options.control.stop = source.get_token();
+  const ScratchFolder folder;
+  const auto path = folder / "study.json";
   int rounds = 0;
   const RoundObjective objective = [&](std::span<const Proposal> round) -> std::vector<TrialOutcome> {
     ++rounds;
@@ -95,7 +97,8 @@ TEST(Rounds, ThatThrowFailAsAWholeUnlessStopWasAskedFor) {
     }
     return fickle_round(round);
   };
-  const Study study = optimise(branin_space(), objective, plan, options);
+  EXPECT_THROW(optimise(branin_space(), objective, plan, options, path), Stopped);
+  const Study study = load_study(path);
   ASSERT_EQ(study.trials.size(), 6U);
   for (std::size_t i = 3; i < 6; ++i) {
     EXPECT_EQ(study.trials[i].state, TrialState::failed);

@@ -186,7 +186,7 @@ TEST(Study, StopsWhenAskedAndATrialCutShortIsRunAgain) {
   const auto path = folder / "study.json";
   std::stop_source source;
   SearchOptions options = options_for(12);
-  options.stop = source.get_token();
+  options.control.stop = source.get_token();
   int calls = 0;
   const Objective interrupted = [&](const Point& point, std::uint64_t) -> TrialOutcome {
     if (++calls == 6) {
@@ -195,8 +195,8 @@ TEST(Study, StopsWhenAskedAndATrialCutShortIsRunAgain) {
     }
     return {.value = branin(point)};
   };
-  const Study stopped = optimise(branin_space(), interrupted, {}, options, path);
-  EXPECT_EQ(stopped.trials.size(), 5U);
+  EXPECT_THROW(optimise(branin_space(), interrupted, {}, options, path), Stopped);
+  EXPECT_EQ(load_study(path).trials.size(), 5U);
   expect_same_trials(optimise(branin_space(), plain(branin), {}, options_for(12), path),
                      optimise(branin_space(), plain(branin), {}, options_for(12)));
 }
@@ -251,7 +251,7 @@ TEST(Study, ReportsEveryTrialOnTheCallingThread) {
   SearchOptions options = options_for(9);
   std::size_t reports = 0;
   const auto caller = std::this_thread::get_id();
-  options.progress = [&](const Study& study, const Trial& trial) {
+  options.trial_done = [&](const Study& study, const Trial& trial) {
     ++reports;
     EXPECT_EQ(std::this_thread::get_id(), caller);
     EXPECT_EQ(study.trials.size(), reports);

@@ -15,6 +15,7 @@
 #include "drift/error.h"
 #include "drift/uncertainty.h"
 #include "engine/shapes.h"
+#include "math/eigen_index.h"
 #include "math/gemm.h"
 #include "network/plan.h"
 #include "train/variational.h"
@@ -27,8 +28,6 @@ using FloatRows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 constexpr std::size_t kBlockRows = 4096;
 constexpr Eigen::Index kPanel = 64;  // columns of A that a thread adds to at a time; fixed, so that threads change nothing
-
-Eigen::Index index(std::size_t size) { return static_cast<Eigen::Index>(size); }
 
 // A and Phi^T W y, both times sigma^2 and without the identity.
 struct Sums {

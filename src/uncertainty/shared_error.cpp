@@ -29,7 +29,7 @@ namespace drift {
 namespace {
 
 constexpr double kCut = 3.0;
-constexpr double kLargestScale = 100.0;
+constexpr double kLargestFactor = 100.0;
 constexpr double kMostDecay = 2.0;  // that is made up for between the nearer pairs and none: more would be a guess
 constexpr double kGuessSd = 1.0;    // of scale^2 before any pair was seen, about 1
 
@@ -134,7 +134,7 @@ double spread_scale_of_neighbours(std::span<const double> residual, std::span<co
   const Estimate near = shared(all.first(all.size() / 2), u, v), far = shared(all.subspan(all.size() / 2), u, v);
   const double prior = 1.0 / (kGuessSd * kGuessSd);
   const double square = (near.precision * near.value * decay(near, far) + prior) / (near.precision + prior);
-  return std::clamp(std::sqrt(std::max(square, 0.0)), 1.0 / kLargestScale, kLargestScale);
+  return std::clamp(std::sqrt(std::max(square, 0.0)), 1.0 / kLargestFactor, kLargestFactor);
 }
 
 }  // namespace drift

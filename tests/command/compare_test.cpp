@@ -113,7 +113,7 @@ TEST(Compare, EndsWithTheTableSoFarWhenInterrupted) {
       DRIFT_COMMAND, (small_run() / "tracks.nc").string(), kSmallNetworks);
   const FinishedRun run = run_shell(folder.path(), "set -m; " + line);
   EXPECT_EQ(run.status, 1);
-  EXPECT_TRUE(contains(run.err, "The same command goes on from there")) << run.err;
+  EXPECT_TRUE(contains(run.err, "The same command resumes from there")) << run.err;
   EXPECT_TRUE(contains(run.out, "not done")) << run.out;
   const json table = json::parse(read_file(folder.path() / "comparison/table.json"));
   EXPECT_EQ(table["finished"], false);
@@ -130,7 +130,7 @@ TEST(Compare, LeavesItsTableWhenTheSameSignalComesTwice) {
       DRIFT_COMMAND, (small_run() / "tracks.nc").string(), kSmallNetworks);
   const FinishedRun run = run_shell(folder.path(), "set -m; " + line);
   EXPECT_EQ(run.status, 1) << "ended by the signal, not by itself";
-  EXPECT_TRUE(contains(run.err, "The same command goes on from there")) << run.err;
+  EXPECT_TRUE(contains(run.err, "The same command resumes from there")) << run.err;
   EXPECT_EQ(row_of(json::parse(read_file(folder.path() / "comparison/table.json")), "drift")["fits"], 1);
 }
 

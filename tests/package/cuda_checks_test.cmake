@@ -1,4 +1,4 @@
-# An nvcc that is too old is known by its release, and 90 is compiled for as 90a. -D root=... -D work=...
+# An nvcc that is too old is known by its release, 90 is compiled for as 90a, and without a GPU nothing is compiled for one. -D root=... -D work=...
 cmake_minimum_required(VERSION 3.25)
 include(${root}/cmake/DriftCudaChecks.cmake)
 
@@ -30,7 +30,7 @@ expect_equal("90-real" "${found}" "90a;100-virtual")
 drift_cuda_architectures("80;90-virtual" found)
 expect_equal("PTX" "${found}" "80;90-virtual")
 
-# The cards of this machine are compiled for; without any, or with one of another kind, all.
+# The cards of this machine are compiled for; with one of another kind, all; without any, nothing.
 function(expect_native cards wanted)
   file(WRITE ${work}/nvidia-smi "#!/bin/sh\nprintf '${cards}\\n'\n")
   file(CHMOD ${work}/nvidia-smi PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
@@ -42,9 +42,9 @@ expect_native("8.6" "80")
 expect_native("8.9\\n8.9\\n9.0" "89;90a")
 expect_native("12.0" "${drift_all_cuda_architectures}")
 expect_native("9.0\\n12.0" "${drift_all_cuda_architectures}")
-expect_native("No devices were found" "${drift_all_cuda_architectures}")
+expect_native("No devices were found" "")
 drift_native_cuda_architectures(${work}/no-such-program found)
-expect_equal("no nvidia-smi" "${found}" "${drift_all_cuda_architectures}")
+expect_equal("no nvidia-smi" "${found}" "")
 
 # The whole configuration falls back and says so.
 if(DEFINED generator)
@@ -54,5 +54,11 @@ if(DEFINED generator)
                   OUTPUT_VARIABLE text ERROR_VARIABLE error RESULT_VARIABLE status)
   if(NOT status EQUAL 0 OR NOT text MATCHES "drift: no GPU engine: [^\n]*nvcc is of CUDA 11.8, and 12.0 or later is needed")
     message(SEND_ERROR "with nvcc 11.8: ${status}\n${text}\n${error}")
+  endif()
+  file(WRITE ${work}/nvcc "#!/bin/sh\necho 'Cuda compilation tools, release 12.4, V12.4.131'\n")
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${root} -B ${work}/build -D NVIDIA_SMI=${work}/no-such-program
+                  OUTPUT_VARIABLE text ERROR_VARIABLE error RESULT_VARIABLE status)
+  if(NOT status EQUAL 0 OR NOT text MATCHES "drift: no GPU engine: nvcc is there but no GPU is [^\n]*DRIFT_CUDA_ARCHITECTURES=all")
+    message(SEND_ERROR "without a GPU: ${status}\n${text}\n${error}")
   endif()
 endif()

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
 
 #include "core/threads.h"
@@ -10,41 +9,12 @@
 #include "engine/cpu/member_trainer.h"
 #include "engine/cpu/predictor.h"
 #include "engine/shapes.h"
+#include "engine/training_report.h"
 #include "engine/training_start.h"
-#include "train/schedule.h"
 
 namespace drift {
 namespace cpu {
 namespace {
-
-// Tells the caller how training goes, a few times a second, one thread at a time.
-class ProgressReporter {
- public:
-  ProgressReporter(const TrainControl& control, std::uint64_t done, std::uint64_t of) : control_(control), done_(done), of_(of) {}
-
-  void step_taken(double loss, double rate) {
-    if (!control_.progress) return;
-    const std::lock_guard lock(mutex_);
-    ++done_;
-    loss_sum_ += loss;
-    ++losses_;
-    const auto now = std::chrono::steady_clock::now();
-    if (done_ != of_ && now - last_ < std::chrono::milliseconds(200)) return;
-    last_ = now;
-    control_.progress({.step = done_, .steps = of_, .loss = loss_sum_ / static_cast<double>(losses_), .rate = rate});
-    loss_sum_ = 0;
-    losses_ = 0;
-  }
-
- private:
-  const TrainControl& control_;
-  std::mutex mutex_;
-  std::uint64_t done_;
-  std::uint64_t of_;
-  double loss_sum_ = 0;
-  std::uint64_t losses_ = 0;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 class CpuEngine final : public Engine {
  public:
@@ -54,7 +24,7 @@ class CpuEngine final : public Engine {
   int host_threads() const override { return threads_; }
 
   void advance(Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe, std::uint64_t until_step,
-               const TrainControl& control) override {
+               const Control& control) override {
     begin_training(ensemble, state, data, recipe);
     const TrainingJob job(ensemble, data, recipe);
     Run run(job, ensemble, state, std::min(until_step, job.total_steps), threads_, control);
@@ -82,7 +52,7 @@ class CpuEngine final : public Engine {
   class Run {
    public:
     Run(const TrainingJob& job, Ensemble& ensemble, TrainingState& state, std::uint64_t until_step, int threads,
-        const TrainControl& control)
+        const Control& control)
         : job_(job),
           scheduler_({.first_step = steps(state),
                       .until_step = until_step,
@@ -90,7 +60,7 @@ class CpuEngine final : public Engine {
                       .gradient_tasks = [&job](std::uint64_t step) { return job.slices(step); },
                       .update_tasks = job.groups.size()}),
           control_(control),
-          reporter_(control, steps_taken(state), job.total_steps * state.members.size()),
+          report_(control, steps_taken(state), job.total_steps * state.members.size()),
           slots_(static_cast<std::size_t>(threads)) {
       for (std::size_t i = 0; i < state.members.size(); ++i) trainers_.emplace_back(job, ensemble.members[i], state.members[i]);
     }
@@ -139,14 +109,18 @@ class CpuEngine final : public Engine {
       MemberTrainer& trainer = trainers_[task.member];
       if (task.stage == Stage::gradient) return trainer.finish_gradient(task, slots_[task.slot]);
       trainer.finish_step();
-      reporter_.step_taken(trainer.loss(), job_.recipe.rate * rate_multiplier(job_.recipe, task.step, job_.total_steps));
+      {
+        const std::lock_guard lock(report_mutex_);
+        report_.steps_taken({.steps = 1, .observations = job_.recipe.batch, .losses = 1, .loss_sum = trainer.loss()});
+      }
       if (control_.stop.stop_requested()) scheduler_.stop();
     }
 
     const TrainingJob& job_;
     StepScheduler scheduler_;
-    const TrainControl& control_;
-    ProgressReporter reporter_;
+    const Control& control_;
+    std::mutex report_mutex_;
+    TrainingReport report_;
     std::vector<MemberTrainer> trainers_;
     std::mutex slots_mutex_;
     std::vector<GradientSlot> slots_;

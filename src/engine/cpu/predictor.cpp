@@ -11,7 +11,7 @@
 namespace drift::cpu {
 namespace {
 
-constexpr std::size_t kBlockRows = 256;   // rows of one pass
+constexpr std::size_t kPassRows = 256;    // rows of one pass
 constexpr std::size_t kChunkRows = 1024;  // rows for which a thread goes through all members, so that weights are read seldom
 
 std::vector<Network<float>> networks(const ScaleResolver& resolver, const Ensemble& ensemble) {
@@ -75,13 +75,13 @@ void predict(const Ensemble& ensemble, MatrixView<const float> coordinates, cons
   for_each_chunk<PredictMemory>(
       coordinates.rows, threads,
       [&] {
-        return PredictMemory{.workspace = Workspace<float>(resolver.plan(), kBlockRows, {}),
+        return PredictMemory{.workspace = Workspace<float>(resolver.plan(), kPassRows, {}),
                              .members = std::vector<float>(kChunkRows * columns)};
       },
       [&](PredictMemory& memory, std::size_t first, std::size_t rows) {
         const MatrixView<float> members(memory.members.data(), rows, columns);
         for (std::size_t j = 0; j < all.size(); ++j) {
-          for_blocks(rows, kBlockRows, [&](std::size_t begin, std::size_t count) {
+          for_blocks(rows, kPassRows, [&](std::size_t begin, std::size_t count) {
             load(coordinates, first + begin, memory.workspace.coordinates(count));
             forward(all[j], memory.workspace, count);
             const MatrixView<float> output = memory.workspace.output(count);
@@ -104,12 +104,12 @@ void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinate
   const auto share = static_cast<float>(1.0 / static_cast<double>(all.size()));
   for_each_chunk<Workspace<float>>(
       coordinates.rows, threads,
-      [&] { return Workspace<float>(resolver.plan(), kBlockRows, {.backward = true, .coordinates = true}); },
+      [&] { return Workspace<float>(resolver.plan(), kPassRows, {.backward = true, .coordinates = true}); },
       [&](Workspace<float>& ws, std::size_t first, std::size_t rows) {
         const MatrixView<float> out = gradient.middle_rows(first, rows);
         for (std::size_t row = 0; row < rows; ++row) std::fill_n(out.row(row), out.cols, 0.0F);
         for (const Network<float>& network : all) {
-          for_blocks(rows, kBlockRows, [&](std::size_t begin, std::size_t count) {
+          for_blocks(rows, kPassRows, [&](std::size_t begin, std::size_t count) {
             load(coordinates, first + begin, ws.coordinates(count));
             forward(network, ws, count);
             for (std::size_t o = 0; o < outputs; ++o) {
@@ -136,9 +136,9 @@ void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const 
   const Network<float> network(resolver, one.fixed.data(), one.parameters.data());
   const auto scale = static_cast<float>(plan.has_head ? plan.head_scale : network.scales.layers.back().output);
   for_each_chunk<Workspace<float>>(
-      coordinates.rows, threads, [&] { return Workspace<float>(plan, kBlockRows, {.head_inputs = true}); },
+      coordinates.rows, threads, [&] { return Workspace<float>(plan, kPassRows, {.head_inputs = true}); },
       [&](Workspace<float>& ws, std::size_t first, std::size_t rows) {
-        for_blocks(rows, kBlockRows, [&](std::size_t begin, std::size_t count) {
+        for_blocks(rows, kPassRows, [&](std::size_t begin, std::size_t count) {
           load(coordinates, first + begin, ws.coordinates(count));
           forward(network, ws, count);
           const MatrixView<float> from = ws.last_input(count);

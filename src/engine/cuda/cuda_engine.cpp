@@ -39,7 +39,7 @@ MatrixView<T> rows_of(MatrixView<T> view, std::size_t first, std::size_t count) 
 class Together {
  public:
   Together(const CudaOptions& options, std::span<const TrainingRun> runs, const TrainingSet& data, std::uint64_t until_step,
-           const TrainControl& control)
+           const Control& control)
       : options_(options),
         runs_(runs),
         data_(data),
@@ -257,7 +257,7 @@ class CudaEngine final : public Engine {
   int host_threads() const override { return options_.host_threads; }
 
   void advance(Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe, std::uint64_t until_step,
-               const TrainControl& control) override {
+               const Control& control) override {
     begin_training(ensemble, state, data, recipe);
     const TrainingRun run{.ensemble = &ensemble, .state = &state, .recipe = recipe};
     const std::vector<std::string> failures = advance_together(std::span(&run, 1), data, until_step, control);
@@ -265,7 +265,7 @@ class CudaEngine final : public Engine {
   }
 
   std::vector<std::string> advance_together(std::span<const TrainingRun> runs, const TrainingSet& data, std::uint64_t until_step,
-                                            const TrainControl& control) override {
+                                            const Control& control) override {
     return Together(options_, runs, data, until_step, control).run();
   }
 

@@ -205,13 +205,14 @@ TEST(CudaTraining, StopsWhenAskedAndTellsOfProgress) {
   Trained result{.ensemble = drawn(a_case), .state = {}};
   std::stop_source source;
   int told = 0;
-  const TrainControl control{.progress =
-                                 [&](const Progress& progress) {
-                                   ++told;
-                                   EXPECT_TRUE(std::isfinite(progress.loss));
-                                   source.request_stop();
-                                 },
-                             .stop = source.get_token()};
+  const Control control{.progress =
+                            [&](double, const std::string& what) {
+                              ++told;
+                              EXPECT_THAT(what, testing::AllOf(testing::HasSubstr("observations/s, loss "),
+                                                               testing::Not(testing::HasSubstr("nan"))));
+                              source.request_stop();
+                            },
+                        .stop = source.get_token()};
   gpu()->advance(result.ensemble, result.state, observations.set(false), a_case.recipe, 100000, control);
   EXPECT_GE(told, 1);
   EXPECT_GT(result.state.members[0].step, 0U);

@@ -1,15 +1,16 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "drift/engine.h"
 #include "engine/cuda/trainer.h"
+#include "engine/training_report.h"
 
 namespace drift::cuda {
 
@@ -18,8 +19,8 @@ namespace drift::cuda {
 class Watcher {
  public:
   // `done` of the steps of all members together have been taken before.
-  Watcher(const TrainControl& control, std::span<const TrainingRun> runs, std::vector<std::string>& failures,
-          std::size_t observations, std::uint64_t done);
+  Watcher(const Control& control, std::span<const TrainingRun> runs, std::vector<std::string>& failures, std::size_t observations,
+          std::uint64_t done);
 
   // `losses` [member][step] of steps from `first` on. True: stop; also where all of these members' runs have failed.
   bool operator()(std::span<const TrainedMember> members, const std::vector<std::vector<float>>& losses, std::uint64_t first);
@@ -28,19 +29,16 @@ class Watcher {
   void stop() { stopped_ = true; }
 
  private:
-  void note_failures(std::span<const TrainedMember> members, const std::vector<std::vector<float>>& losses, std::uint64_t first);
-  void report(const Recipe& recipe, std::uint64_t step);
+  void note_failures(std::span<const TrainedMember> members, const std::vector<std::vector<float>>& losses, std::uint64_t first,
+                     TrainingReport::Taken& taken);
 
-  const TrainControl& control_;
+  const Control& control_;
   std::span<const TrainingRun> runs_;
   std::vector<std::string>& failures_;  // [run]; empty: it goes on
   std::size_t observations_;
   std::mutex mutex_;
   std::atomic<bool> stopped_ = false;
-  std::uint64_t done_, of_ = 0;
-  double loss_sum_ = 0;
-  std::uint64_t losses_ = 0;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::optional<TrainingReport> report_;
 };
 
 }  // namespace drift::cuda

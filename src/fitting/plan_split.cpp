@@ -1,0 +1,140 @@
+#include "fitting/plan_split.h"
+
+#include <algorithm>
+
+#include "data/groups.h"
+#include "drift/error.h"
+#include "drift/grouped.h"
+
+namespace drift {
+namespace {
+
+constexpr double kHeldOut = 0.1;  // share of the observations, where they are
+
+// None: the settings leave it open.
+std::optional<SplitMethod> wanted_split(const FitPlan& plan) {
+  const SplitSettings& wanted = plan.settings.split;
+  if (plan.out_of_fold || (wanted.held_out == 0.0 && wanted.platforms.empty())) return SplitMethod::none;
+  return wanted.method;
+}
+
+// Returns why, where the settings leave it open.
+std::string choose_groups(const Dataset& data, const FitPlan& plan, SplitOptions& options) {
+  const SplitSettings& wanted = plan.settings.split;
+  const std::optional<SplitMethod> method = wanted_split(plan);
+  const std::string unit = data.plane_unit.empty() ? "units" : data.plane_unit;
+  GroupingChoice choice;
+  if (!method) {
+    choice = choose_grouping(data.observations, data.on_plane, unit);
+  } else if (*method != SplitMethod::track && !wanted.block) {  // halves of what is held out may be of blocks
+    choice = choose_blocks(data.observations, data.on_plane, unit);
+  }
+  options.method = method.value_or(choice.method);
+  options.block = wanted.block.value_or(choice.block);
+  options.block_days = wanted.block_days.value_or(wanted.block ? 0.0 : choice.block_days);
+  return method && *method != SplitMethod::block ? "" : choice.reason;
+}
+
+}  // namespace
+
+void choose_split(const Dataset& data, FitPlan& plan) {
+  const SplitSettings& wanted = plan.settings.split;
+  SplitOptions options = {.held_out = wanted.held_out.value_or(kHeldOut),
+                          .seed = plan.settings.seed,
+                          .platforms = wanted.platforms,
+                          .on_plane = data.on_plane};
+  const std::string reason = choose_groups(data, plan, options);
+  plan.split_options = options;
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < data.observations.size(); ++row) {
+    if (!std::binary_search(plan.test.begin(), plan.test.end(), row)) rows.push_back(row);
+  }
+  plan.split = split_observations(data.observations, options, std::span<const std::size_t>(rows));
+  if (!plan.test.empty())
+    note(plan, "Test set: {} observations, used for scores only.", grouped(static_cast<double>(plan.test.size())));
+  if (plan.split.training.size() < kFewestObservations) {
+    throw Error(
+        fmt::format("only {} observations are left to train on; hold out fewer (--held-out)", plan.split.training.size()));
+  }
+  if (plan.out_of_fold) return;  // the folds say it
+  if (options.method == SplitMethod::none) {
+    note(plan, "Split: nothing is held out{}.",
+         plan.test.empty() ? ", so there will be no scores" : "; noise and spread stay uncalibrated");
+  } else {
+    note(plan, "Split: {} observations held out {}, {} train.{}{}", grouped(static_cast<double>(plan.split.held_out.size())),
+         split_words(options), grouped(static_cast<double>(plan.split.training.size())), reason.empty() ? "" : " ", reason);
+  }
+}
+
+// Each network leaves a fold out, so that forecasts of its rows are honest and the networks differ where data are few.
+void choose_folds(const Dataset& data, FitPlan& plan) {
+  const RunSettings& wanted = plan.settings;
+  if (by_paper(plan) || wanted.uncertainty.method != UncertaintyMethod::ensemble || wanted.model.members == 1u) return;
+  const std::span<const std::size_t> rows = plan.split.training;
+  const std::string unit = data.plane_unit.empty() ? "units" : data.plane_unit;
+  const bool grouped_already = plan.split_options.method == SplitMethod::track || plan.split_options.method == SplitMethod::block;
+  SplitOptions options = plan.split_options;
+  if (!grouped_already) {
+    const GroupingChoice choice = choose_grouping(data.observations, data.on_plane, unit);
+    options.method = choice.method, options.block = choice.block, options.block_days = choice.block_days;
+  }
+  if (plan.out_of_fold) plan.split_options = options;  // halves of what is judged are made like the folds
+  if (count_groups(data.observations, options, rows) < 2) options.method = SplitMethod::random;
+  const std::size_t most = has_networks(plan) ? wanted.model.members.value_or(kUsualMembers) : wanted.fit.folds;
+  plan.folds = make_folds(data.observations,
+                          {.method = options.method,
+                           .count = static_cast<int>(std::min(wanted.fit.folds, most)),
+                           .seed = wanted.seed,
+                           .block = options.block,
+                           .block_days = options.block_days,
+                           .on_plane = data.on_plane},
+                          rows);
+  note(plan, "Folds: {}, {}. {}", plan.folds.count, split_words(options),
+       plan.out_of_fold     ? "Each is forecast by parts fitted without it; those forecasts give calibration and scores."
+       : has_networks(plan) ? "Each network leaves one out."
+                            : "The method may judge its settings by them.");
+}
+
+// Fewer members than folds: folds are put together, so that each is left out by some member.
+void fit_folds_to_members(FitPlan& plan) {
+  const std::size_t members = plan.settings.model.members.value_or(kUsualMembers);
+  if (!has_networks(plan) || static_cast<std::size_t>(plan.folds.count) <= members) return;
+  plan.folds.count = static_cast<int>(members);
+  for (std::uint8_t& fold : plan.folds.of) fold = static_cast<std::uint8_t>(fold % members);
+  if (members < 2) plan.folds = {};
+}
+
+void choose_domain(const Dataset& data, FitPlan& plan) {
+  const DomainSettings& wanted = plan.settings.domain;
+  const Rows rows = std::span<const std::size_t>(plan.split.training);
+  if (data.on_plane && (wanted.kind == DomainKind::sphere || wanted.kind == DomainKind::plane || !wanted.crs.empty())) {
+    throw UsageError("domain: the positions are plain x and y, not longitudes and latitudes; use --domain xy");
+  }
+  if (wanted.kind == DomainKind::plane && wanted.crs.empty()) throw UsageError("domain: a plane needs its --crs, as EPSG:6931");
+  if (!wanted.crs.empty() && wanted.kind.value_or(DomainKind::plane) != DomainKind::plane) {
+    throw UsageError(fmt::format("domain: {} has no crs; use --domain plane, or leave --crs out", word_of(*wanted.kind)));
+  }
+  if (data.on_plane || wanted.kind == DomainKind::xy) {
+    const std::string unit = !wanted.unit.empty() ? wanted.unit : !data.plane_unit.empty() ? data.plane_unit : "unit";
+    plan.domain = fit_domain(xy_domain(unit), data.observations, rows);
+  } else if (!wanted.crs.empty()) {
+    plan.domain = fit_domain(plane_domain(wanted.crs), data.observations, rows);
+  } else if (wanted.kind == DomainKind::sphere) {
+    plan.domain = fit_domain(sphere_domain(), data.observations, rows);
+  } else {
+    plan.domain = drift::choose_domain(data.observations, rows);
+  }
+  switch (plan.domain.kind) {
+    case DomainKind::sphere:
+      note(plan, "Domain: the sphere.");
+      break;
+    case DomainKind::plane:
+      note(plan, "Domain: the plane {}.", plan.domain.crs);
+      break;
+    case DomainKind::xy:
+      note(plan, "Domain: x and y in {}.", plan.domain.unit);
+      break;
+  }
+}
+
+}  // namespace drift
