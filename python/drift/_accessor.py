@@ -147,10 +147,7 @@ class FieldAccessor:
 
             options["transform"] = ccrs.PlateCarree()
             if ax is None:
-                ax = plt.figure(figsize=(7, 5.5)).add_subplot(projection=_projection(lon, lat))
-            if hasattr(ax, "coastlines"):
-                _coast(ax, lon, lat)
-                _gridlines(ax)
+                ax = plt.figure(figsize=(7, 5.5)).add_subplot(projection=_projection(lon.values, lat.values))
         elif ax is None:
             ax = plt.figure(figsize=(7, 5.5)).add_subplot()
         low, high = _pair(limits) or _limits(array.values)
@@ -163,7 +160,10 @@ class FieldAccessor:
         else:
             mesh = ax.pcolormesh(lon, lat, array.values, shading="nearest", **options)
         if observations is not None:
-            ax.scatter(observations.lon, observations.lat, c=observations.value, s=4, edgecolors="k", linewidths=0.1, **options)
+            ax.scatter(observations.lon, observations.lat, c=observations.value, s=9, edgecolors="0.2", linewidths=0.3, **options)
+        if hasattr(ax, "projection"):
+            wide, high = (lon.values, lat.values) if projected else np.meshgrid(lon.values, lat.values)
+            _frame(ax, wide, high, array.values)
         unit = array.attrs.get("units", "")
         label = array.attrs.get("long_name", name) + (f" ({unit})" if unit not in ("", "1") else "")
         ax.figure.colorbar(mesh, ax=ax, orientation="horizontal", shrink=0.75, pad=0.06, extend="both", label=label)
@@ -229,26 +229,37 @@ def _projection(lon: Any, lat: Any) -> Any:
     return ccrs.PlateCarree(0.5 * (west + east)) if abs(south + north) < 60.0 else ccrs.LambertAzimuthalEqualArea(0.5 * (west + east), 0.5 * (south + north))
 
 
-def _coast(ax: Any, lon: Any, lat: Any) -> None:
-    """GSHHG's coastlines through GMT, as the command's figures have them; none where GMT is missing. (cartopy would download its.)"""
+def _frame(ax: Any, lon: np.ndarray, lat: np.ndarray, values: np.ndarray) -> None:
+    """Coastlines and meridians, and the axes' limits about the cells that have a value.
+
+    The coastlines are GSHHG's, through GMT, as the command's figures have them: cartopy would download its own. None without GMT.
+    """
     import cartopy.crs as ccrs
 
-    west, east = float(np.nanmin(lon)), float(np.nanmax(lon))
-    south, north = max(-90.0, float(np.nanmin(lat))), min(90.0, float(np.nanmax(lat)))
-    if east - west > 300.0 or north > 85.0 or south < -85.0:
-        west, east = -180.0, 180.0
-    for line in _shores(round(west - 1, 1), round(east + 1, 1), round(max(-90.0, south - 1), 1), round(min(90.0, north + 1), 1)):
-        ax.plot(line[:, 0], line[:, 1], color="0.25", linewidth=0.6, transform=ccrs.Geodetic() if east - west > 90 else ccrs.PlateCarree())
+    known = np.isfinite(values) & np.isfinite(lon)
+    lon, lat = (lon[known], lat[known]) if known.any() else (lon.ravel(), lat.ravel())
+    is_wide = float(np.ptp(lon)) > 180.0 or float(np.abs(lat).max()) > 85.0
+    box = (-180.0, 180.0) if is_wide else (float(lon.min()) - 15.0, float(lon.max()) + 15.0)
+    south, north = max(-90.0, float(lat.min()) - 10.0), min(90.0, float(lat.max()) + 10.0)
+    for line in _shores(round(box[0]), round(box[1]), round(south), round(north)):
+        ax.plot(line[:, 0], line[:, 1], color="0.25", linewidth=0.6, transform=ccrs.Geodetic() if is_wide else ccrs.PlateCarree())
+    is_polar = isinstance(ax.projection, ccrs.Stereographic)
+    if not isinstance(ax.projection, ccrs.EqualEarth):
+        places = ax.projection.transform_points(ccrs.PlateCarree(), lon, lat)
+        for place, limit in ((places[:, 0], ax.set_xlim), (places[:, 1], ax.set_ylim)):
+            limit(float(np.nanmin(place)), float(np.nanmax(place)))
+    lines = ax.gridlines(draw_labels=not is_polar, linewidth=0.3, color="0.5", alpha=0.6)
+    lines.top_labels = lines.right_labels = False
 
 
 @functools.lru_cache(maxsize=8)
 def _shores(west: float, east: float, south: float, north: float) -> Tuple[np.ndarray, ...]:
     if shutil.which("gmt") is None:
         return ()
-    box = "d" if east - west >= 360.0 else f"{west}/{east}/{south}/{north}"
+    box = f"{west}/{east}/{south}/{north}"
     scale = "-Dc" if east - west > 60.0 or north - south > 60.0 else "-Dl"
     with tempfile.TemporaryDirectory() as folder:  # GMT leaves files of its own where it runs
-        run = subprocess.run(["gmt", "coast", f"-R{box}", scale, "-A1000/0/1", "-W", "-M"], cwd=folder, capture_output=True, text=True)
+        run = subprocess.run(["gmt", "coast", f"-R{box}", scale, "-A500/0/1", "-W", "-M"], cwd=folder, capture_output=True, text=True)
     lines: List[List[Tuple[float, float]]] = []
     for row in run.stdout.splitlines():
         if row.startswith(">"):
@@ -257,8 +268,3 @@ def _shores(west: float, east: float, south: float, north: float) -> Tuple[np.nd
             x, y = row.split()[:2]
             lines[-1].append((float(x), float(y)))
     return tuple(np.array(line) for line in lines if len(line) > 1)
-
-
-def _gridlines(ax: Any) -> None:
-    lines = ax.gridlines(draw_labels=True, linewidth=0.3, color="0.5", alpha=0.6)
-    lines.top_labels = lines.right_labels = False

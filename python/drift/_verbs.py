@@ -81,7 +81,7 @@ def fit(dataset: Dataset, *, progress: Progress = False, checkpoint: Any = None,
     Examples
     --------
     >>> import drift
-    >>> ds = drift.simulate(days=2, observations=800, bbox=(-20, 30, 20, 50))
+    >>> ds = drift.simulate(days=2, observations=300, bbox=(-20, 30, 20, 50))
     >>> model = drift.fit(ds, method="process")
     >>> field = model.predict(grid="bbox:-10,35,10,45:5")
     >>> field[model.name].shape

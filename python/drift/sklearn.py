@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
@@ -34,12 +35,16 @@ except ImportError:
         return estimator._validate_data(*args, **options)
 
 
-# Fewer rows than these no method of drift's has folds of; the mean and the sd of the values serve.
-_FEWEST = 30
+# The library makes no field of fewer than 100 observations, those held out aside.
+_FEWEST = 200
 
 # The settings of a fit that make sense without files, held-out sets or searches on disk.
 _SETTINGS = [name for name in _settings.of_verb("fit") if name not in ("out", "study", "domain", "crs", "unit")]
 _OWN = {"coordinates": "auto"}
+
+# Sample weights say how errors compare, not how large they are. That of an observation of the mean weight is taken for a tenth of
+# the values' sd, and what the data show beyond it is found as noise.
+_SIGMA = 0.1
 
 
 class DriftRegressor(RegressorMixin, BaseEstimator):
@@ -59,7 +64,9 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
     Attributes
     ----------
     model_ : drift.Model
-        None where there were fewer than 30 observations, or all were equal: the prediction is then their mean.
+        None where there were fewer than 200 observations, or all were equal.
+    small_ : sklearn.gaussian_process.GaussianProcessRegressor
+        What serves then: an exact Gaussian process, Matérn 3/2 and noise. Otherwise None.
     coef_, intercept_ : numpy.ndarray, float
         Of the covariates' linear effect.
     n_features_in_ : int
@@ -117,10 +124,11 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
         self._fit_covariates(covariates, y)
         rest = y - self._trend(covariates)
         self.model_: Optional[Model] = None
-        self._mean, self._sd = float(rest.mean()), float(rest.std())
-        if len(rest) < _FEWEST or self._sd <= 1e-12 * max(1.0, abs(self._mean)):
+        self.small_: Any = None
+        if len(rest) < _FEWEST or np.ptp(rest) <= 1e-12 * max(1.0, float(np.abs(rest).max())):
+            self.small_ = self._fit_small(X, rest, sigma)
             return self
-        scale = None if sigma is None else sigma * self._nugget(rest)
+        scale = None if sigma is None else _SIGMA * rest.std() * sigma
         try:
             data = Dataset(**self._positions(X), value=rest, sigma=scale, track=track, name="y", on_plane=space != "ll")
             settings = {name: getattr(self, name) for name in _SETTINGS if getattr(self, name) is not None}
@@ -151,7 +159,9 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         trend = self._trend(X[:, self._columns :])
         if self.model_ is None:
-            mean, sd = np.full(len(X), self._mean), np.full(len(X), self._sd)
+            mean, sd = self.small_.predict(self._small_rows(X), return_std=True)
+            if not noise:
+                sd = np.sqrt(np.maximum(sd**2 - self._small_noise, 0.0))
         else:
             at = self._positions(X)
             out = self.model_.predict_at(at["lon"], at["lat"], at.get("time"), threads=self.threads or 0)
@@ -191,12 +201,30 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
     def _trend(self, covariates: np.ndarray) -> np.ndarray:
         return covariates @ self.coef_ + self.intercept_
 
-    def _nugget(self, values: np.ndarray) -> float:
-        """A scale for the relative errors of weighted observations, in the values' unit: a tenth of their sd."""
-        return 0.1 * float(values.std())
+    def _small_rows(self, X: np.ndarray) -> np.ndarray:
+        """Coordinates among which distances mean something: unit vectors on the Earth."""
+        if self._space != "ll":
+            return X[:, : self._columns]
+        lon, lat = np.radians(X[:, 0]), np.radians(X[:, 1])
+        return np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat), X[:, 2 : self._columns]])
 
-    def _more_tags(self) -> Dict[str, Any]:
-        return {"poor_score": False}
+    def _fit_small(self, X: np.ndarray, values: np.ndarray, sigma: Optional[np.ndarray]) -> Any:
+        from sklearn.gaussian_process import GaussianProcessRegressor
+        from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+
+        rows = self._small_rows(X)
+        lengths = rows.std(axis=0)
+        lengths[lengths == 0.0] = 1.0
+        bounds = np.column_stack([1e-2 * lengths, 1e2 * lengths])
+        kernel = ConstantKernel() * Matern(lengths, bounds, nu=1.5) + WhiteKernel(0.1, (1e-6, 10.0))
+        errors = 1e-10 if sigma is None else (_SIGMA * sigma) ** 2
+        small = GaussianProcessRegressor(kernel, alpha=errors, normalize_y=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a length at its bound is no news to the caller
+            small.fit(rows, values)
+        spread = float(values.std())
+        self._small_noise = float(small.kernel_.k2.noise_level) * (spread**2 if spread > 0.0 else 1.0)
+        return small
 
 
 def _sign_initialiser() -> None:

@@ -11,7 +11,8 @@ std::string compare(const PyDataset& dataset, const drift::RunSettings& settings
   const drift::Comparison comparison = job(options, [&](const drift::Control& control) {
     const drift::ComparePlan plan = drift::plan_compare(settings, dataset.data);
     for (const std::string& choice : plan.choices) control.tell(choice);
-    if (!plan.folder.empty()) drift::save_compare_run(plan);
+    // The command can make the same comparison where the observations are files.
+    if (!plan.folder.empty() && !settings.data.files.empty()) drift::save_compare_run(plan);
     const double all = static_cast<double>(plan.methods.size() * plan.seeds.size());
     double done = 0.0;
     drift::CompareControl its;

@@ -28,7 +28,7 @@ def root():
 @pytest.fixture(scope="session")
 def ds():
     """Tracks of two satellites over the North Atlantic for three days."""
-    return drift.simulate(days=3, observations=1500, bbox=(-30, 30, 10, 60), platforms=["Sentinel-3A", "CryoSat-2"], seed=2)
+    return drift.simulate(days=3, observations=400, bbox=(-30, 30, 10, 60), platforms=["Sentinel-3A", "CryoSat-2"], seed=2)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import drift
 
 @pytest.fixture(scope="module")
 def field(model):
-    return model.predict("bbox:-30,30,10,60:2", ["2020-03-01", "2020-03-02"])
+    return model.predict("bbox:-30,30,10,60:2", ["2020-03-01T12:00", "2020-03-02"])
 
 
 def test_a_comparison_is_a_table(ds, small):
@@ -22,11 +22,11 @@ def test_a_comparison_is_a_table(ds, small):
 
 
 def test_several_seeds_have_a_spread_and_a_folder_keeps_the_fits(ds, tmp_path):
-    first = drift.compare(ds, "idw", seeds=2, folder=tmp_path / "kept")
+    first = drift.compare(ds, "nngp:neighbours=8", seeds=2, folder=tmp_path / "kept")
     assert "rmse_sd" in first.columns
-    assert (tmp_path / "kept" / "table.csv").exists() and (tmp_path / "kept" / "run.toml").exists()
-    again = drift.compare(ds, "idw", seeds=2, folder=tmp_path / "kept")
-    assert again.loc["idw", "fit_s"] == first.loc["idw", "fit_s"]  # not fitted again: its time is the first one's
+    assert (tmp_path / "kept" / "table.csv").exists() and not (tmp_path / "kept" / "run.toml").exists()
+    again = drift.compare(ds, "nngp:neighbours=8", seeds=2, folder=tmp_path / "kept")
+    assert again.loc["nngp:neighbours=8", "fit_s"] == first.loc["nngp:neighbours=8", "fit_s"]  # not fitted again: its time is the first one's
 
 
 def test_an_unknown_method_is_offered_the_nearest(ds):

@@ -168,10 +168,10 @@ def test_repr_tells_what_a_person_wants_to_know(ds):
 def test_test_sets(ds):
     split = ds.with_test_platforms("CryoSat-2")
     assert set(split.platform[split.test]) == {"CryoSat-2"}
-    first, rest = ds.to_pandas().iloc[:500], ds.to_pandas().iloc[500:]
+    first, rest = ds.to_pandas().iloc[:100], ds.to_pandas().iloc[100:]
     make = lambda frame: drift.Dataset.from_pandas(frame, value=ds.name)  # noqa: E731
     both = make(rest).with_test(make(first))
-    assert len(both) == len(ds) and len(both.test) == 500
+    assert len(both) == len(ds) and len(both.test) == 100
 
 
 @pytest.mark.parametrize(

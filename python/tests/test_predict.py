@@ -122,8 +122,8 @@ def test_positions_in_float64_are_read_where_they_are(model, ds):
     np.testing.assert_array_equal(model.predict_at(np.repeat(lon, 2)[::2], lat, "2020-03-02")[ds.name], want)
 
 
-def test_results_outlive_the_model_and_each_other(ds):
-    model = drift.fit(ds, method="process")
+def test_results_outlive_the_model_and_each_other(ds, small):
+    model = drift.fit(ds, **small)
     out = model.predict_at(np.linspace(-20, 0, 5000), np.full(5000, 40.0), "2020-03-02")
     field = model.predict("bbox:-20,40,0,50:1", "2020-03-02")
     kept, copies = out[ds.name], (out[ds.name].copy(), field[ds.name].copy(deep=True))

@@ -23,7 +23,8 @@ def wave():
     return X, np.sin(X[:, 0]) + np.cos(X[:, 1]) + rng.normal(0, 0.05, 400)
 
 
-@parametrize_with_checks([DriftRegressor(method="process")])
+# None is expected to fail. What the blend adds to the process is tested by scikit-learn's checks of a fit alone: it takes longer.
+@parametrize_with_checks([DriftRegressor(method="process"), DriftRegressor(method="network", members=2, features=32, layers=1, epochs=2)])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
