@@ -24,7 +24,7 @@ NAME = "drift_fields"
 # What a wheel may ask of the system, by the beginnings of names: drift's own dependencies and the C and C++ run-time libraries.
 KNOWN_LIBRARIES = (
     "ld-linux", "libc.so", "libdl.so", "libgcc_s", "libgomp", "libm.so", "libpthread", "librt.so", "libstdc++",
-    "libdnnl", "libfmt", "libhwy", "libnetcdf", "libnlopt", "libopenblas", "libproj", "libz.so",
+    "libdnnl", "libfmt", "libhwy", "libnetcdf", "libnlopt", "libopenblas", "libproj", "libtomlplusplus", "libz.so",
 )  # fmt: skip
 
 
@@ -67,10 +67,11 @@ def compile_package(build):
 
 def stage_package(build, stage):
     """The package alone as `make install` has it, with libdrift beside the module."""
-    run("cmake", "--install", build, "--prefix", stage / "prefix", "--component", "python")
+    for part in ("python", "library"):
+        run("cmake", "--install", build, "--prefix", stage / "prefix", "--component", part)
     (package,) = (module.parent for module in (stage / "prefix").rglob("drift/__init__.py"))
     package.rename(stage / "drift")
-    (library,) = (file for file in pathlib.Path(build).glob("libdrift.so.*") if not file.is_symlink())
+    (library,) = (file for file in (stage / "prefix").rglob("libdrift.so.*") if not file.is_symlink())
     soname = re.search(r"SONAME.*\[(.*)\]", readelf(library)).group(1)
     (stage / "drift" / soname).write_bytes(library.read_bytes())
 
@@ -120,6 +121,14 @@ def pack(stage, wheel, info):
 def dist_info():
     wheel = f"Wheel-Version: 1.0\nGenerator: drift_build\nRoot-Is-Purelib: false\nTag: {tag()}\n"
     return {"METADATA": metadata(), "WHEEL": wheel, "LICENSE": (ROOT / "LICENSE").read_text()}
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    folder = pathlib.Path(metadata_directory, f"{NAME}-{version()}.dist-info")
+    folder.mkdir()
+    for name, text in dist_info().items():
+        (folder / name).write_text(text)
+    return folder.name
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

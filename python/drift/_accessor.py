@@ -101,21 +101,25 @@ class FieldAccessor:
         """
         if ax is not None or (out is None and _has_cartopy()):
             return self._draw_axes(ax, variable, time, limits, colours, title, observations)
-        options = (variable or "", self._time_text(time), panels, _pair(limits), None, colours, title, float(width_cm), int(dpi))
+        options: Dict[str, Any] = {
+            "variable": variable or "", "time": self._time_text(time), "panels": panels, "limits": _pair(limits), "sd_limits": None,
+            "colours": colours, "title": title, "width_cm": float(width_cm), "dpi": int(dpi),
+            "observations": None if observations is None else observations._data,
+        }  # fmt: skip
         if out is not None:
-            self._gmt(os.fspath(out), options, observations)
+            self._gmt(os.fspath(out), options)
             return None
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "map.png")
-            report = self._gmt(path, options, observations)
+            report = self._gmt(path, options)
             with open(path, "rb") as file:
                 return Picture(file.read(), report)
 
-    def _gmt(self, picture: str, options: Tuple[Any, ...], observations: Optional[Dataset]) -> Dict[str, Any]:
+    def _gmt(self, picture: str, options: Dict[str, Any]) -> Dict[str, Any]:
         with tempfile.TemporaryDirectory() as folder, Job("Drawing") as job:
             path = os.path.join(folder, "map.nc")
             self._field.to_netcdf(path)
-            return _drift.plot(path, picture, *options, None if observations is None else observations._data, job)
+            return _drift.plot(path, picture, job=job, **options)
 
     def _time_text(self, time: Any) -> str:
         if time is None:
@@ -127,7 +131,10 @@ class FieldAccessor:
     def _at_time(self, name: str, time: Any) -> xarray.DataArray:
         array = self._field[name]
         if "time" in array.dims:
-            array = array.isel(time=int(time or 0)) if time is None or isinstance(time, (int, np.integer)) else array.sel(time=time)
+            if time is None or isinstance(time, (int, np.integer)):
+                array = array.isel(time=int(time or 0))
+            else:  # a text by itself would choose a whole day
+                array = array.sel(time=np.datetime64(time, "ns") if array["time"].dtype.kind == "M" else time)
         return array
 
     def _draw_axes(self, ax: Any, variable: Optional[str], time: Any, limits: Any, colours: str, title: str, observations: Any) -> Any:
@@ -162,8 +169,8 @@ class FieldAccessor:
         if observations is not None:
             ax.scatter(observations.lon, observations.lat, c=observations.value, s=9, edgecolors="0.2", linewidths=0.3, **options)
         if hasattr(ax, "projection"):
-            wide, high = (lon.values, lat.values) if projected else np.meshgrid(lon.values, lat.values)
-            _frame(ax, wide, high, array.values)
+            lons, lats = (lon.values, lat.values) if projected else np.meshgrid(lon.values, lat.values)
+            _frame(ax, lons, lats, array.values)
         unit = array.attrs.get("units", "")
         label = array.attrs.get("long_name", name) + (f" ({unit})" if unit not in ("", "1") else "")
         ax.figure.colorbar(mesh, ax=ax, orientation="horizontal", shrink=0.75, pad=0.06, extend="both", label=label)

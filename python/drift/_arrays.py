@@ -16,7 +16,8 @@ _DAY_S = 86400
 def numbers(name: str, values: Any) -> np.ndarray:
     """A one-dimensional array of numbers, the caller's own memory where it is one already. Missing entries are NaN."""
     if isinstance(values, np.ma.MaskedArray):
-        values = values.astype(float).filled(np.nan)
+        masked: Any = values
+        values = masked.astype(float).filled(np.nan)
     elif getattr(getattr(values, "dtype", None), "na_value", None) is not None:  # pandas' nullable numbers
         values = values.to_numpy(dtype=float, na_value=np.nan)
     try:

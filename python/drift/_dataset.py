@@ -174,7 +174,7 @@ class Dataset:
     @classmethod
     def _from_columns(cls, column: Mapping[str, Any], on_plane: bool, **options: Any) -> "Dataset":
         x, y = ("x", "y") if on_plane else ("lon", "lat")
-        rest = {role: column.get(role) for role in ("time", "sigma", "track", "platform")}
+        rest: Dict[str, Any] = {role: column.get(role) for role in ("time", "sigma", "track", "platform")}
         return cls(column[x], column[y], column["value"], on_plane=on_plane, **rest, **options)
 
     def __len__(self) -> int:
@@ -274,8 +274,8 @@ class Dataset:
         ]
         if "time_days" in summary:
             first, last = summary["time_days"]
-            shown = _drift.iso_time if self._data.calendar_time else "{:g}".format
-            rows.append(("time", f"{shown(first)} to {shown(last)} ({last - first:.4g} days)"))
+            shown = [_drift.iso_time(t) if self._data.calendar_time else f"{t:g}" for t in (first, last)]
+            rows.append(("time", f"{shown[0]} to {shown[1]} ({last - first:.4g} days)"))
         if summary["tracks"]:
             rows.append(("tracks", f"{summary['tracks']:,}, from {self._data.tracks_from}"))
         if summary["platforms"]:

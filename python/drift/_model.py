@@ -49,14 +49,16 @@ class Model:
         """Scores of forecasts of observations that the forecast had not seen (out of fold, held out, or the test set): ``rmse``,
         ``crps``, ``coverage90`` and so on. Empty: nothing was held out.
         """
-        return json.loads(self._model.scores) if self._model.scores else {}
+        scores: Dict[str, Any] = json.loads(self._model.scores or "{}")
+        return scores
 
     @property
     def settings(self) -> Dict[str, Any]:
         """The run's settings that differ from their defaults, by table, as a run file has them."""
         from . import _toml
 
-        return _toml.loads(self._model.settings)
+        settings: Dict[str, Any] = _toml.loads(self._model.settings)
+        return settings
 
     @property
     def findings(self) -> Dict[str, Any]:
@@ -286,8 +288,8 @@ class Model:
             ("extent", "{:.4g}, {:.4g} to {:.4g}, {:.4g}".format(*found["extent"])),
         ]
         if "time_days" in found:
-            shown = _drift.iso_time if found["calendar_time"] else "{:g}".format
-            rows.append(("time", "{} to {}".format(*map(shown, found["time_days"]))))
+            shown = [_drift.iso_time(t) if found["calendar_time"] else f"{t:g}" for t in found["time_days"]]
+            rows.append(("time", " to ".join(shown)))
         rows.append(("noise", f"sd {found['noise_sd']:.3g}{unit} of an observation"))
         if "rmse" in scores:
             line = f"RMSE {scores['rmse']:.4g}{unit}"

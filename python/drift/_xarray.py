@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -82,12 +82,13 @@ def _only_value(data: "xarray.Dataset", roles: Mapping[str, str]) -> str:
 def _find(data: "xarray.Dataset", role: str, value: Any) -> Any:
     """The coordinate of this role that lies along dimensions of the value; None: there is none."""
     fits = [v for v in data.variables if set(data[v].dims) <= set(value.dims) and v != value.name]
-    for test in (
+    tests: List[Callable[[Any], bool]] = [
         lambda v: data[v].attrs.get("standard_name") in _STANDARD_NAMES[role],
         lambda v: data[v].attrs.get("units") in _UNITS.get(role, ()),
         lambda v: str(v).lower() in _NAMES[role],
         lambda v: role == "time" and data[v].dtype.kind == "M" and v in data.coords,
-    ):
+    ]
+    for test in tests:
         named = [v for v in fits if test(v)]
         if named:
             return data[named[0]]
