@@ -80,23 +80,23 @@ def test_the_stub_of_the_module_names_what_the_module_has(typed):
     assert result.returncode == 0, result.stderr
 
 
-def test_the_examples_of_the_page_run(root, tmp_path, monkeypatch):
-    """Every Python block of docs/python.md, one after the other, on small files of the kind that it names."""
-    page = root / "docs" / "python.md"
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-    assert len(blocks) > 5
+@pytest.mark.filterwarnings("ignore:.*lies .* days")
+@pytest.mark.parametrize("name", ["docs/python.md", "README.md"])
+def test_the_examples_of_a_page_run(name, root, tmp_path, monkeypatch):
+    """Every Python block, one after the other, on a small file of the kind that it names, with a grid and a method for tests."""
+    blocks = re.findall(r"```python\n(.*?)```", (root / name).read_text(), re.DOTALL)
+    assert len(blocks) >= {"docs/python.md": 8, "README.md": 1}[name]
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tracks").mkdir()
-    data = drift.simulate(days=3, observations=900, bbox=(-30, 30, 10, 60), seed=2)
-    data.save(tmp_path / "tracks" / "a.nc")
+    seen = drift.simulate(days=3, observations=300, bbox=(-30, 30, 10, 60), seed=2)
+    frame = seen.to_pandas().sort_values("time").rename(columns={"synthetic": "sla_filtered"})
+    drift.Dataset.from_pandas(frame, value="sla_filtered", unit="m").save(tmp_path / "tracks" / "a.nc")
     pytest.importorskip("matplotlib").use("Agg")
-    # The page's settings are a user's; a test's are small.
-    real_fit = drift.fit
-    small = {"method": "process"}
-    monkeypatch.setattr(drift, "fit", lambda ds, **s: real_fit(ds, **{**{k: v for k, v in s.items() if k not in ("members", "progress")}, **({} if "tune" in s else small)}))
+    fit = drift.fit
+    monkeypatch.setattr(drift, "fit", lambda data, **settings: fit(data, method="process"))
     space = {}
     for block in blocks:
-        exec(compile(block, str(page), "exec"), space)
+        exec(compile(block.replace("global:0.25", "global:15"), name, "exec"), space)
 
 
 @pytest.mark.parametrize("name", sorted(p.name for p in (pathlib.Path(__file__).resolve().parents[2] / "examples").glob("*.ipynb")))
