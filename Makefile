@@ -6,7 +6,7 @@ BUNDLE ?= build/bundle
 JOBS ?= $(shell nproc)
 
 # Sources that clang-format and clang-tidy look at; the latter leaves tests aside.
-FORMATTED = $(shell find include src apps tests -name '*.h' -o -name '*.cpp')
+FORMATTED = $(shell find include src apps tests python -name '*.h' -o -name '*.cpp')
 FORMATTED_CUDA = $(shell find src -name '*.cu' -o -name '*.cuh')
 TIDIED = /(src|apps)/.*(?<!_test)\.cpp$$
 
