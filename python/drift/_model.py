@@ -26,6 +26,23 @@ class Model:
 
     Made by :func:`drift.fit` and :func:`drift.load`. A model does not change, so any number of threads may predict with it at
     once; it pickles and copies through its file form.
+
+    Examples
+    --------
+    >>> import drift
+    >>> model = drift.fit(drift.simulate(days=2, observations=300, bbox=(-20, 30, 20, 50)), method="process")
+    >>> field = model.predict("bbox:-10,35,10,45:5", ["2020-03-01T12:00", "2020-03-02"], gradient=True)
+    >>> field["synthetic"].dims, field["synthetic_gradient_east"].shape
+    (('time', 'latitude', 'longitude'), (2, 2, 4))
+    >>> at = model.predict_at([0.0, 5.0], [40.0, 42.0], "2020-03-02")
+    >>> bool((at["synthetic_total_uncertainty"] >= at["synthetic_uncertainty"]).all())
+    True
+    >>> others = drift.simulate(days=2, observations=200, bbox=(-20, 30, 20, 50), platforms=["CryoSat-2"], seed=5)
+    >>> sorted(model.score(others)["groups"])
+    ['CryoSat-2']
+    >>> model.save("model.safetensors")
+    >>> drift.load("model.safetensors").name
+    'synthetic'
     """
 
     def __init__(self, model: _drift.Model, fit: Optional[Mapping[str, Any]] = None) -> None:

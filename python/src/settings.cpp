@@ -62,7 +62,6 @@ void bind_settings(py::module_& module) {
       .def("set_folder", [](drift::RunSettings& settings, std::string folder) { settings.compare.folder = std::move(folder); })
       .def("check", [](const drift::RunSettings& settings) { drift::check(settings); })
       .def("to_toml", &drift::to_toml);
-  module.def("read_run_file", [](const std::string& path) { return drift::read_run_file(path); });
   module.def("did_you_mean", &did_you_mean);
   module.def("parse_time", &parse_time);
   module.def("iso_time", &drift::iso_time);

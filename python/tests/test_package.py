@@ -22,9 +22,7 @@ def test_the_examples_of_the_docstrings_hold(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module = importlib.import_module(name)
     result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
-    assert result.failed == 0
-    if name not in ("drift._model",):
-        assert result.attempted > 0
+    assert result.failed == 0 and result.attempted > 0
 
 
 def test_every_public_name_has_a_docstring():
