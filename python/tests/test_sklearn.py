@@ -31,13 +31,17 @@ def test_scikit_learns_checks(estimator, check):
 
 def test_mean_and_standard_deviation(wave):
     X, y = wave
-    model = DriftRegressor(method="process").fit(X[:300], y[:300])
-    mean, sd = model.predict(X[300:], return_std=True)
-    np.testing.assert_array_equal(mean, model.predict(X[300:]))
-    _, total = model.predict(X[300:], return_std=True, noise=True)
+    model = DriftRegressor(method="process").fit(X, y)
+    rng = np.random.default_rng(1)
+    there = rng.uniform(0, 10, (2000, 2))
+    new = np.sin(there[:, 0]) + np.cos(there[:, 1]) + rng.normal(0, 0.05, 2000)
+    mean, sd = model.predict(there, return_std=True)
+    np.testing.assert_array_equal(mean, model.predict(there))
+    _, total = model.predict(there, return_std=True, noise=True)
     assert (total >= sd).all() and (sd > 0).all()
-    assert np.mean(np.abs(y[300:] - mean) < 2 * total) > 0.85
-    assert model.score(X[300:], y[300:]) > 0.9
+    # Nine of ten at least within what should hold 95 of 100: one sample of the data has a noise that is a few per cent off.
+    assert 0.9 < np.mean(np.abs(new - mean) < 1.96 * total) < 0.99
+    assert model.score(there, new) > 0.95
 
 
 def test_weights_are_inverse_variances(wave):
