@@ -6,12 +6,12 @@ BUNDLE ?= build/bundle
 JOBS ?= $(shell nproc)
 
 # Sources that clang-format and clang-tidy look at; the latter leaves tests aside.
-FORMATTED = $(shell find include src apps tests -name '*.h' -o -name '*.cpp')
+FORMATTED = $(shell find include src apps tests python -name '*.h' -o -name '*.cpp')
 FORMATTED_CUDA = $(shell find src -name '*.cu' -o -name '*.cuh')
 TIDIED = /(src|apps)/.*(?<!_test)\.cpp$$
 
 .DEFAULT_GOAL := release
-.PHONY: release debug demo test unit gpu-test gpu-check bundle asan asan-quick tsan docs install format check-format tidy tidy-changed clean help
+.PHONY: release python debug demo test unit gpu-test gpu-check bundle asan asan-quick tsan docs install format check-format tidy tidy-changed clean help
 .PRECIOUS: build/%/build.ninja build/%/with-tests
 
 build/%/build.ninja:
@@ -27,6 +27,12 @@ build/%/with-tests:
 # The library and the command alone: the tests take longer to compile than all the rest, so those who run them build them.
 release: build/release/build.ninja
 	@cmake --build --preset release --parallel $(JOBS) --target drift_command drift_manual
+
+# The Python package in build/release/python, for PYTHONPATH; pip install . puts it into an environment.
+python: build/release/build.ninja
+	@tools/install-packages --python
+	@cmake --preset release -D DRIFT_PYTHON=ON
+	@cmake --build --preset release --parallel $(JOBS) --target drift_python
 
 debug: build/debug/with-tests
 	@cmake --build --preset debug --parallel $(JOBS) --target drift_command
@@ -72,8 +78,9 @@ docs:
 	@tools/install-packages --docs
 	@tools/make-docs build/docs
 
-# DESTDIR, where it is set, goes before the prefix, as packagers expect.
+# DESTDIR, where it is set, goes before the prefix, as packagers expect. The Python package is among it if pybind11 is found.
 install: release
+	@cmake --build --preset release --parallel $(JOBS) --target drift_package
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
 format:
@@ -97,6 +104,7 @@ clean:
 
 help:
 	@echo "make            build the library and the command: build/release/drift"
+	@echo "make python     build the Python package: PYTHONPATH=build/release/python"
 	@echo "make demo       build, then run the demonstration; its results go to drift-demo/"
 	@echo "make test       build, then run every test"
 	@echo "make unit       build, then run the unit tests alone"

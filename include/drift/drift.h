@@ -16,6 +16,7 @@
 #include "drift/enum_words.h"
 #include "drift/error.h"
 #include "drift/field.h"
+#include "drift/field_cf.h"
 #include "drift/field_file.h"
 #include "drift/field_model.h"
 #include "drift/field_sink.h"

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -98,6 +99,19 @@ struct FieldModel {
 // with the path, also for a model that has no domain.
 void save_field_model(const std::filesystem::path& path, const FieldModel& model);
 FieldModel load_field_model(const std::filesystem::path& path);
+
+// What the process of a model found, in the domain's and the values' units.
+struct ProcessInfo {
+  double nu = 0.0;                                  // smoothness of its Matérn covariance
+  double lengthscale_x = 0.0, lengthscale_y = 0.0;  // east and north, or x and y
+  double shear = 0.0;                               // of x along y, in lengthscales per lengthscale
+  double fine_share = 0.0, fine_length = 0.0;       // share of the variance over so much of the lengthscales; 0: there is none
+  double time_lengthscale_days = 0.0;               // 0: the field has no time
+  double velocity_x = 0.0, velocity_y = 0.0;        // per day
+  double field_sd = 0.0, noise_sd = 0.0;            // of an observation's own error
+  double track_sd = 0.0, platform_sd = 0.0;         // of the errors that a track and a platform share
+};
+std::optional<ProcessInfo> process_info(const FieldModel& model);  // none: the model has no process
 
 // Days by which a time lies outside the training span (negative: before it), 0 inside.
 double days_outside(const FieldInfo& info, double time_days);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "drift/export.h"
 
@@ -23,5 +24,9 @@ struct Roles {
 
   bool operator==(const Roles&) const = default;
 };
+
+// The roles of a table's columns, those not given by the usual names, as read_observations finds them in a CSV header: x and y
+// are empty unless the table is of a plane. `table` is for messages. Throws UsageError.
+Roles roles_of_columns(const std::string& table, const std::vector<std::string>& columns, const Roles& given = {});
 
 }  // namespace drift

@@ -237,22 +237,36 @@ struct RunSettings {
 // as a run file's.
 void check(const RunSettings& settings);
 
+// What a setting's value is: so that programs in other languages can check and document theirs.
+enum class SettingType {
+  text,
+  word,  // one of a fixed list
+  number,
+  whole_number,
+  truth,  // true or false
+  range,  // two numbers, LOW:HIGH
+  box,    // four numbers, LON0,LAT0,LON1,LAT1
+};
+
 // One setting, as a run file and a command line name it.
 struct SettingInfo {
-  std::string table;       // "train"; empty: before the first table
-  std::string key;         // "epochs"
-  std::string flag;        // "--epochs"; empty: none
-  std::string help;        // one line, with unit and range
-  std::string fallback;    // "0.1"; empty: chosen from the data, or none
-  bool is_switch = false;  // true or false: the flag takes no value
-  bool repeats = false;    // a list: the flag may be given several times
+  std::string table;                     // "train"; empty: before the first table
+  std::string key;                       // "epochs"
+  std::string flag;                      // "--epochs"; empty: none
+  std::string help;                      // one line, with unit and range
+  std::string fallback;                  // "0.1"; empty: chosen from the data, or none
+  bool is_switch = false;                // true or false: the flag takes no value
+  bool repeats = false;                  // a list: the flag may be given several times
+  SettingType type = SettingType::text;  // of an entry, if it is a list
+  std::vector<std::string> words = {};   // those that it may be; none: any text
 };
 const std::vector<SettingInfo>& setting_infos();
 
 // Sets one from the text of its flag. Throws UsageError naming the flag when the text does not fit.
-// `table`, where two have the flag (--method is of fit and of compare); else the first that has it.
+// `table`, where two have the flag (--method is of fit and of compare); else the first that has it. `called`: what messages call
+// it, where a program does not show its users flags.
 void set_from_flag(RunSettings& settings, const std::string& flag, const std::vector<std::string>& texts,
-                   const std::string& table = {});
+                   const std::string& table = {}, const std::string& called = {});
 
 // Throws Error when the file cannot be read, UsageError with file and line on a text that is not TOML, an unknown key or table
 // (with the nearest known one), a wrong type, a value out of range. Paths in it are relative to the run file's folder.

@@ -81,7 +81,9 @@ std::string title_of(const std::string& method) {
 }  // namespace
 
 RunSettings with_absolute_paths(RunSettings settings) {
-  const auto anchor = [](std::string& path) { path = std::filesystem::absolute(path).lexically_normal().string(); };
+  const auto anchor = [](std::string& path) {
+    if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+  };
   for (std::string& pattern : settings.data.files) anchor(pattern);
   for (std::string& pattern : settings.split.test) anchor(pattern);
   anchor(settings.compare.folder);

@@ -97,6 +97,17 @@ TEST(Compare, ScoresDriftAsFitDoes) {
     EXPECT_GT(measures.at(cost).mean, 0.0) << cost;
 }
 
+TEST(Compare, KeepsNothingWithoutAFolder) {
+  const ScratchFolder folder;
+  const Dataset data = small_dataset();
+  RunSettings settings = settings_with({"flat"}, folder, 1);
+  settings.compare.folder = "";
+  const Comparison comparison = compare(plan_compare(settings, data, fakes()), data);
+  EXPECT_TRUE(comparison.finished);
+  EXPECT_EQ(comparison.rows.at(0).fits, 1u);
+  EXPECT_EQ(folder.files(), 0u);
+}
+
 TEST(Compare, AFailingMethodLeavesTheRestIntact) {
   const Dataset data = small_dataset();
   const ScratchFolder with, without;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 #include <set>
 
 #include "core/scratch_folder.h"
@@ -240,6 +241,30 @@ TEST(Settings, NameTheWordsOfTheirTypeInTheirHelp) {
     if (info.flag == "--search") {
       EXPECT_TRUE(info.repeats);
     }
+  }
+}
+
+TEST(Settings, TellTheirTypes) {
+  std::map<std::string, SettingInfo> by_key;
+  for (const SettingInfo& info : setting_infos()) by_key[info.table + "." + info.key] = info;
+  EXPECT_EQ(by_key["model.members"].type, SettingType::whole_number);
+  EXPECT_EQ(by_key["train.epochs"].type, SettingType::number);
+  EXPECT_EQ(by_key["data.any_order"].type, SettingType::truth);
+  EXPECT_EQ(by_key["data.valid"].type, SettingType::range);
+  EXPECT_EQ(by_key["data.bbox"].type, SettingType::box);
+  EXPECT_EQ(by_key["data.where"].type, SettingType::text);
+  EXPECT_EQ(by_key["tune.settings"].type, SettingType::word);
+  EXPECT_EQ(by_key["train.loss"].type, SettingType::word);
+  EXPECT_THAT(by_key["train.optimiser"].words, testing::ElementsAre("auto", "adam", "muon"));
+}
+
+TEST(Settings, AreCalledWhatAProgramCallsThem) {
+  RunSettings settings;
+  try {
+    set_from_flag(settings, "--members", {"many"}, "model", "members");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_EQ(std::string(error.what()), "members many: must be a number");
   }
 }
 

@@ -186,4 +186,11 @@ Roles columns_in_use(const CsvLayout& layout) {
   return columns;
 }
 
+Roles roles_of_columns(const std::string& table, const std::vector<std::string>& columns, const Roles& given) {
+  CsvLayout layout;
+  layout.names = columns;
+  assign_roles(table, given, layout);
+  return columns_in_use(layout);
+}
+
 }  // namespace drift

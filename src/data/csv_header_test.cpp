@@ -42,6 +42,12 @@ TEST(Roles, AreGuessedFromUsualNamesInAnyCaseWithOrWithoutUnits) {
   EXPECT_EQ(layout.column, (std::array<std::size_t, kCsvRoles>{5, 4, 2, 6, 7, 1, 0}));
 }
 
+TEST(Roles, OfATableInMemoryAreFoundAsThoseOfAFile) {
+  EXPECT_EQ(roles_of_columns("t", {"Longitude", "LAT", "sst"}), (Roles{.lon = "Longitude", .lat = "LAT", .value = "sst"}));
+  EXPECT_EQ(roles_of_columns("t", {"x", "y", "a", "b"}, {.value = "b"}), (Roles{.x = "x", .y = "y", .value = "b"}));
+  EXPECT_THROW(roles_of_columns("t", {"lon", "value"}), UsageError);
+}
+
 TEST(Roles, OfTimeSigmaTrackAndPlatformMayBeAbsent) {
   EXPECT_EQ(layout_of({"lon", "lat", "value"}).column,
             (std::array<std::size_t, kCsvRoles>{0, 1, kNoColumn, 2, kNoColumn, kNoColumn, kNoColumn}));

@@ -63,22 +63,49 @@ std::shared_ptr<const Process> fit_process_part(const InterpolatorData& data, st
   return process;
 }
 
-std::vector<std::string> describe(const Process& process, const Domain& domain) {
+namespace {
+
+ProcessInfo info_of(const Process& process, const Domain& domain) {
   const ProcessParameters& p = process.parameters();
-  const double x = lengthscale_from_engine(domain, p.length_x), y = lengthscale_from_engine(domain, p.length_y);
-  std::string text = fmt::format("Process: Matérn {:g}, lengthscales {:.3g} by {:.3g} {}", p.nu, x, y, domain.unit);
-  if (process.has_time()) {
-    const double days = time_lengthscale_from_engine(domain, p.time_length);
-    text += fmt::format(", {:.3g} days; moving at {:.3g}, {:.3g} {} per day", days, p.drift_x * x / days, p.drift_y * y / days,
-                        domain.unit);
-  }
   const auto sd = [&](double variance) { return sd_from_engine(domain, std::sqrt(variance)); };
-  if (p.fine_share > 0.0)
-    text += fmt::format("; {:.0f} % of its variance over {:.2g} of them", 100.0 * p.fine_share, p.fine_length);
-  if (p.shear != 0.0) text += fmt::format("; shear {:.2g}", p.shear);
-  text += fmt::format("; sd of the field {:.3g}, of an observation's own error {:.3g}", sd(p.sill), sd(p.nugget));
-  if (p.track_variance > 0.0) text += fmt::format(", of a track's {:.3g}", sd(p.track_variance));
-  if (p.platform_variance > 0.0) text += fmt::format(", of a platform's {:.3g}", sd(p.platform_variance));
+  ProcessInfo info = {.nu = p.nu,
+                      .lengthscale_x = lengthscale_from_engine(domain, p.length_x),
+                      .lengthscale_y = lengthscale_from_engine(domain, p.length_y),
+                      .shear = p.shear,
+                      .fine_share = p.fine_share,
+                      .fine_length = p.fine_share > 0.0 ? p.fine_length : 0.0,
+                      .field_sd = sd(p.sill),
+                      .noise_sd = sd(p.nugget),
+                      .track_sd = sd(p.track_variance),
+                      .platform_sd = sd(p.platform_variance)};
+  if (!process.has_time()) return info;
+  info.time_lengthscale_days = time_lengthscale_from_engine(domain, p.time_length);
+  // Where q does not change: x / l_x + shear y / l_y = u t / l_t with y / l_y = v t / l_t.
+  info.velocity_x = (p.drift_x - p.shear * p.drift_y) * info.lengthscale_x / info.time_lengthscale_days;
+  info.velocity_y = p.drift_y * info.lengthscale_y / info.time_lengthscale_days;
+  return info;
+}
+
+}  // namespace
+
+std::optional<ProcessInfo> process_info(const FieldModel& model) {
+  return model.process ? std::optional(info_of(*model.process, model.domain)) : std::nullopt;
+}
+
+std::vector<std::string> describe(const Process& process, const Domain& domain) {
+  const ProcessInfo info = info_of(process, domain);
+  std::string text = fmt::format("Process: Matérn {:g}, lengthscales {:.3g} by {:.3g} {}", info.nu, info.lengthscale_x,
+                                 info.lengthscale_y, domain.unit);
+  if (process.has_time()) {
+    text += fmt::format(", {:.3g} days; moving at {:.3g}, {:.3g} {} per day", info.time_lengthscale_days, info.velocity_x,
+                        info.velocity_y, domain.unit);
+  }
+  if (info.fine_share > 0.0)
+    text += fmt::format("; {:.0f} % of its variance over {:.2g} of them", 100.0 * info.fine_share, info.fine_length);
+  if (info.shear != 0.0) text += fmt::format("; shear {:.2g}", info.shear);
+  text += fmt::format("; sd of the field {:.3g}, of an observation's own error {:.3g}", info.field_sd, info.noise_sd);
+  if (info.track_sd > 0.0) text += fmt::format(", of a track's {:.3g}", info.track_sd);
+  if (info.platform_sd > 0.0) text += fmt::format(", of a platform's {:.3g}", info.platform_sd);
   return {text + "."};
 }
 

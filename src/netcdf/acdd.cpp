@@ -82,7 +82,7 @@ void check_callers_attribute(const std::string& name, const std::string& text) {
   if (text.empty()) throw UsageError(fmt::format("attribute '{}' has no text", name));
 }
 
-void write_attributes(NcWriter& writer, FileAttributes own, const std::map<std::string, std::string>& callers) {
+void write_attributes(NcTarget& writer, FileAttributes own, const std::map<std::string, std::string>& callers) {
   own.texts.insert({{"source", fmt::format("drift {}", version())},
                     {"product_version", version()},
                     {"standard_name_vocabulary", "CF Standard Name Table v79"}});
@@ -91,10 +91,10 @@ void write_attributes(NcWriter& writer, FileAttributes own, const std::map<std::
   if (own.texts["date_created"].empty()) own.texts["date_created"] = now();
   for (const auto& [name, text] : own.texts) {
     own.numbers.erase(name);
-    writer.attribute(NcWriter::kFile, name, text);
+    writer.attribute(NcTarget::kFile, name, text);
   }
   for (const auto& [name, number] : own.numbers) {
-    writer.attribute(NcWriter::kFile, name, NC_DOUBLE, std::span(&number, 1));
+    writer.attribute(NcTarget::kFile, name, NC_DOUBLE, std::span(&number, 1));
   }
 }
 

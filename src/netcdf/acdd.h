@@ -28,6 +28,6 @@ bool is_cf_name(const std::string& name);
 // ...).
 void check_callers_attribute(const std::string& name, const std::string& text);
 
-void write_attributes(NcWriter& writer, FileAttributes own, const std::map<std::string, std::string>& callers);
+void write_attributes(NcTarget& writer, FileAttributes own, const std::map<std::string, std::string>& callers);
 
 }  // namespace drift

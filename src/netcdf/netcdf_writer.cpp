@@ -62,7 +62,7 @@ int NcWriter::dimension(const std::string& name, std::size_t length) {
   return id;
 }
 
-int NcWriter::variable(const std::string& name, int type, const std::vector<int>& dimensions, const NcStorage& storage) {
+int NcWriter::define(const std::string& name, int type, const std::vector<int>& dimensions, const NcStorage& storage) {
   int id = 0;
   const std::string what = fmt::format("variable '{}'", name);
   call(what, [&] { return nc_def_var(file_, name.c_str(), type, static_cast<int>(dimensions.size()), dimensions.data(), &id); });

@@ -38,7 +38,33 @@ void check_layers(const FieldHeader& options) {
   }
 }
 
-void check_options(const FieldHeader& options) {
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// More than the file can come to: HDF5 keeps a chunk as it is where compressing it does not help.
+std::size_t most_bytes(const FieldHeader& options, const FieldChunks& chunks) {
+  const auto whole = [](std::size_t count, std::size_t part) { return (count + part - 1) / part * part; };
+  const std::size_t cells = whole(options.grid.y.count, chunks.rows) * whole(options.grid.x.count, chunks.columns);
+  const std::size_t maps = std::max<std::size_t>(1, options.time_days.size()) * slots_of(options);
+  const std::size_t positions = options.grid.crs.empty() ? 0 : 2 * sizeof(double) * cells;
+  const std::size_t axes = 3 * sizeof(double) * (options.grid.x.count + options.grid.y.count + options.time_days.size());
+  const std::size_t numbers = sizeof(float) * cells * maps + positions + axes;
+  constexpr std::size_t kHeaders = 1u << 20;
+  return numbers + numbers / 100 + kHeaders;
+}
+
+}  // namespace
+
+std::size_t slots_of(const FieldHeader& options) {
+  std::size_t slots = 0;
+  for (const FieldLayer& layer : options.layers) slots += std::max<std::size_t>(1, layer.members);
+  return slots;
+}
+
+void check_header(const FieldHeader& options) {
   for (const GridAxis* axis : {&options.grid.x, &options.grid.y}) {
     if (!is_cf_name(axis->name)) refuse(fmt::format("'{}' is no name for an axis", axis->name));
     if (axis->count == 0 || !(axis->step > 0.0) || !std::isfinite(axis->first)) {
@@ -56,31 +82,35 @@ void check_options(const FieldHeader& options) {
   }
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
+int define_layer(NcTarget& writer, const FieldHeader& options, const FieldLayer& layer, const FieldCoordinates& coordinates,
+                 const FieldChunks& chunks) {
+  std::vector<int> dimensions;
+  NcStorage storage;
+  const auto add = [&](int dimension, std::size_t chunk) {
+    dimensions.push_back(dimension);
+    storage.chunks.push_back(chunk);
+  };
+  if (coordinates.time_dimension >= 0) add(coordinates.time_dimension, 1);
+  if (layer.members > 0) add(coordinates.member_dimension, 1);
+  add(coordinates.y_dimension, chunks.rows);
+  add(coordinates.x_dimension, chunks.columns);
+  const std::size_t columns = (options.grid.x.count / chunks.columns + 1) * chunks.columns;
+  storage.cache_bytes = sizeof(float) * columns * chunks.rows * std::max<std::size_t>(1, layer.members);
+  const int id = writer.variable(layer.info.name, NC_FLOAT, dimensions, storage);
+  writer.fill(id, kFill);
+  const bool projected = kind_of(options.grid) == GridKind::projected;
+  const std::pair<const char*, std::string> attributes[] = {{"standard_name", layer.info.standard_name},
+                                                            {"long_name", layer.info.long_name},
+                                                            {"units", layer.info.unit},
+                                                            {"cell_methods", layer.cell_methods},
+                                                            {"ancillary_variables", joined(layer.ancillary)},
+                                                            {"grid_mapping", projected ? "crs" : ""},
+                                                            {"coordinates", projected ? "longitude latitude" : ""},
+                                                            {"coverage_content_type", "modelResult"},
+                                                            {"comment", layer.comment}};
+  for (const auto& [name, text] : attributes) writer.attribute(id, name, text);
+  return id;
 }
-
-std::size_t slots_of(const FieldHeader& options) {
-  std::size_t slots = 0;
-  for (const FieldLayer& layer : options.layers) slots += std::max<std::size_t>(1, layer.members);
-  return slots;
-}
-
-// More than the file can come to: HDF5 keeps a chunk as it is where compressing it does not help.
-std::size_t most_bytes(const FieldHeader& options, const FieldChunks& chunks) {
-  const auto whole = [](std::size_t count, std::size_t part) { return (count + part - 1) / part * part; };
-  const std::size_t cells = whole(options.grid.y.count, chunks.rows) * whole(options.grid.x.count, chunks.columns);
-  const std::size_t maps = std::max<std::size_t>(1, options.time_days.size()) * slots_of(options);
-  const std::size_t positions = options.grid.crs.empty() ? 0 : 2 * sizeof(double) * cells;
-  const std::size_t axes = 3 * sizeof(double) * (options.grid.x.count + options.grid.y.count + options.time_days.size());
-  const std::size_t numbers = sizeof(float) * cells * maps + positions + axes;
-  constexpr std::size_t kHeaders = 1u << 20;
-  return numbers + numbers / 100 + kHeaders;
-}
-
-}  // namespace
 
 struct FieldFileWriter::File {
   FieldHeader options;
@@ -96,37 +126,9 @@ struct FieldFileWriter::File {
     const FieldChunks chunks = choose_chunks(options.grid, slots_of(options));
     writer.reserve(most_bytes(options, chunks));
     const FieldCoordinates coordinates = define_coordinates(writer, options, chunks);
-    for (const FieldLayer& layer : options.layers) define_layer(layer, coordinates, chunks);
+    for (const FieldLayer& layer : options.layers)
+      layers.push_back({.variable = define_layer(writer, options, layer, coordinates, chunks)});
     write_file_attributes(writer, options, write_coordinates(writer, options, chunks, coordinates));
-  }
-
-  void define_layer(const FieldLayer& layer, const FieldCoordinates& coordinates, const FieldChunks& chunks) {
-    std::vector<int> dimensions;
-    NcStorage storage;
-    const auto add = [&](int dimension, std::size_t chunk) {
-      dimensions.push_back(dimension);
-      storage.chunks.push_back(chunk);
-    };
-    if (coordinates.time_dimension >= 0) add(coordinates.time_dimension, 1);
-    if (layer.members > 0) add(coordinates.member_dimension, 1);
-    add(coordinates.y_dimension, chunks.rows);
-    add(coordinates.x_dimension, chunks.columns);
-    const std::size_t columns = (options.grid.x.count / chunks.columns + 1) * chunks.columns;
-    storage.cache_bytes = sizeof(float) * columns * chunks.rows * std::max<std::size_t>(1, layer.members);
-    const int id = writer.variable(layer.info.name, NC_FLOAT, dimensions, storage);
-    layers.push_back({.variable = id});
-    writer.fill(id, kFill);
-    const bool projected = kind_of(options.grid) == GridKind::projected;
-    const std::pair<const char*, std::string> attributes[] = {{"standard_name", layer.info.standard_name},
-                                                              {"long_name", layer.info.long_name},
-                                                              {"units", layer.info.unit},
-                                                              {"cell_methods", layer.cell_methods},
-                                                              {"ancillary_variables", joined(layer.ancillary)},
-                                                              {"grid_mapping", projected ? "crs" : ""},
-                                                              {"coordinates", projected ? "longitude latitude" : ""},
-                                                              {"coverage_content_type", "modelResult"},
-                                                              {"comment", layer.comment}};
-    for (const auto& [name, text] : attributes) writer.attribute(id, name, text);
   }
 
   void check_block(std::size_t layer, std::size_t time, std::size_t first_row, std::size_t count, std::size_t member) const {
@@ -146,7 +148,7 @@ struct FieldFileWriter::File {
 };
 
 FieldFileWriter::FieldFileWriter(const std::filesystem::path& path, const FieldHeader& options) {
-  check_options(options);
+  check_header(options);
   file_ = std::make_unique<File>(path, options);
 }
 

@@ -27,7 +27,7 @@ void add_time(const std::vector<double>& time_days, FileAttributes& own) {
 
 }  // namespace
 
-void write_file_attributes(NcWriter& writer, const FieldHeader& options, const Extent& extent) {
+void write_file_attributes(NcTarget& writer, const FieldHeader& options, const Extent& extent) {
   const VariableInfo& info = options.layers.front().info;
   FileAttributes own;
   own.texts["title"] = "Map of " + (info.long_name.empty() ? info.name : info.long_name);

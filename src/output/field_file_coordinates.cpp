@@ -35,14 +35,14 @@ AxisWords words_of(const GridAxis& axis, GridKind kind, bool is_x) {
           is_x ? "x on the projection's plane" : "y on the projection's plane"};
 }
 
-void describe(NcWriter& writer, int id, const char* standard_name, const std::string& long_name, const std::string& unit) {
+void describe(NcTarget& writer, int id, const char* standard_name, const std::string& long_name, const std::string& unit) {
   writer.attribute(id, "standard_name", std::string(standard_name));
   writer.attribute(id, "long_name", long_name);
   writer.attribute(id, "units", unit);
   writer.attribute(id, "coverage_content_type", std::string("coordinate"));
 }
 
-void define_time(NcWriter& writer, const FieldHeader& options, FieldCoordinates& ids) {
+void define_time(NcTarget& writer, const FieldHeader& options, FieldCoordinates& ids) {
   if (options.time_days.empty()) return;
   ids.time_dimension = writer.dimension("time", options.time_days.size());
   ids.time = writer.variable("time", NC_DOUBLE, {ids.time_dimension});
@@ -56,7 +56,7 @@ void define_time(NcWriter& writer, const FieldHeader& options, FieldCoordinates&
   writer.attribute(ids.time, "axis", std::string("T"));
 }
 
-void define_members(NcWriter& writer, const FieldHeader& options, FieldCoordinates& ids) {
+void define_members(NcTarget& writer, const FieldHeader& options, FieldCoordinates& ids) {
   std::size_t members = 0;
   for (const FieldLayer& layer : options.layers) members = std::max(members, layer.members);
   if (members == 0) return;
@@ -65,7 +65,7 @@ void define_members(NcWriter& writer, const FieldHeader& options, FieldCoordinat
   describe(writer, ids.member, "realization", "member of the ensemble", "1");
 }
 
-void define_grid_mapping(NcWriter& writer, const Grid& grid) {
+void define_grid_mapping(NcTarget& writer, const Grid& grid) {
   const int id = writer.variable("crs", NC_INT, {});
   writer.attribute(id, "long_name", std::string("coordinate reference system"));
   for (const auto& [name, attribute] : grid_mapping_of(grid.crs)) {
@@ -74,7 +74,7 @@ void define_grid_mapping(NcWriter& writer, const Grid& grid) {
   }
 }
 
-void define_positions(NcWriter& writer, const FieldChunks& chunks, FieldCoordinates& ids) {
+void define_positions(NcTarget& writer, const FieldChunks& chunks, FieldCoordinates& ids) {
   const NcStorage storage = {.chunks = {chunks.rows, chunks.columns}};
   ids.longitude = writer.variable("longitude", NC_DOUBLE, {ids.y_dimension, ids.x_dimension}, storage);
   ids.latitude = writer.variable("latitude", NC_DOUBLE, {ids.y_dimension, ids.x_dimension}, storage);
@@ -85,7 +85,7 @@ void define_positions(NcWriter& writer, const FieldChunks& chunks, FieldCoordina
   }
 }
 
-void write_axis(NcWriter& writer, int id, int bounds_id, const GridAxis& axis, bool is_latitude) {
+void write_axis(NcTarget& writer, int id, int bounds_id, const GridAxis& axis, bool is_latitude) {
   std::vector<double> centres(axis.count), bounds(2 * axis.count);
   for (std::size_t i = 0; i < axis.count; ++i) {
     centres[i] = axis.at(i);
@@ -152,7 +152,7 @@ void add_poles(const Grid& grid, GrowingExtent& extent) {
   }
 }
 
-Extent write_positions(NcWriter& writer, const Grid& grid, const FieldChunks& chunks, const FieldCoordinates& ids) {
+Extent write_positions(NcTarget& writer, const Grid& grid, const FieldChunks& chunks, const FieldCoordinates& ids) {
   GrowingExtent extent;
   std::vector<double> lon, lat;
   for (std::size_t row = 0; row < grid.y.count; row += chunks.rows) {
@@ -184,7 +184,7 @@ FieldChunks choose_chunks(const Grid& grid, std::size_t slots) {
   return {rows, even_part(grid.x.count, std::max<std::size_t>(1, kChunkNumbers / rows))};
 }
 
-FieldCoordinates define_coordinates(NcWriter& writer, const FieldHeader& options, const FieldChunks& chunks) {
+FieldCoordinates define_coordinates(NcTarget& writer, const FieldHeader& options, const FieldChunks& chunks) {
   const Grid& grid = options.grid;
   const GridKind kind = kind_of(grid);
   FieldCoordinates ids;
@@ -210,7 +210,7 @@ FieldCoordinates define_coordinates(NcWriter& writer, const FieldHeader& options
   return ids;
 }
 
-Extent write_coordinates(NcWriter& writer, const FieldHeader& options, const FieldChunks& chunks, const FieldCoordinates& ids) {
+Extent write_coordinates(NcTarget& writer, const FieldHeader& options, const FieldChunks& chunks, const FieldCoordinates& ids) {
   const Grid& grid = options.grid;
   const GridKind kind = kind_of(grid);
   if (ids.time >= 0) writer.write(ids.time, {0}, {options.time_days.size()}, std::span<const double>(options.time_days));

@@ -31,7 +31,15 @@ struct FieldCoordinates {
   int longitude = -1, latitude = -1;  // [y, x], of a projected grid
 };
 
-FieldCoordinates define_coordinates(NcWriter& writer, const FieldHeader& options, const FieldChunks& chunks);
+FieldCoordinates define_coordinates(NcTarget& writer, const FieldHeader& options, const FieldChunks& chunks);
+
+// Returns the variable's id.
+int define_layer(NcTarget& writer, const FieldHeader& options, const FieldLayer& layer, const FieldCoordinates& coordinates,
+                 const FieldChunks& chunks);
+
+// Throws UsageError unless the header can be a file's: names, axes and times.
+void check_header(const FieldHeader& options);
+std::size_t slots_of(const FieldHeader& options);  // layers, each member counted
 
 // What a map covers, degrees. west > east: over the date line.
 struct Extent {
@@ -39,9 +47,9 @@ struct Extent {
 };
 
 // Writes all coordinates. The extent means something on the Earth only.
-Extent write_coordinates(NcWriter& writer, const FieldHeader& options, const FieldChunks& chunks, const FieldCoordinates& ids);
+Extent write_coordinates(NcTarget& writer, const FieldHeader& options, const FieldChunks& chunks, const FieldCoordinates& ids);
 
 // The attributes of the file: those of the options, and those that follow from the rest where the options do not give them.
-void write_file_attributes(NcWriter& writer, const FieldHeader& options, const Extent& extent);
+void write_file_attributes(NcTarget& writer, const FieldHeader& options, const Extent& extent);
 
 }  // namespace drift

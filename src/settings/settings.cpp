@@ -73,6 +73,21 @@ template <class Entry>
 constexpr bool kIsList<std::vector<Entry>> = true;
 
 template <class Field>
+constexpr SettingType kTypeOf = std::is_same_v<Field, bool>       ? SettingType::truth
+                                : std::is_integral_v<Field>       ? SettingType::whole_number
+                                : std::is_floating_point_v<Field> ? SettingType::number
+                                : EnumWithWords<Field>            ? SettingType::word
+                                                                  : SettingType::text;
+template <class Entry>
+constexpr SettingType kTypeOf<std::vector<Entry>> = kTypeOf<Entry>;
+template <class Value>
+constexpr SettingType kTypeOf<std::optional<Value>> = kTypeOf<Value>;
+template <>
+constexpr SettingType kTypeOf<std::optional<Range>> = SettingType::range;
+template <>
+constexpr SettingType kTypeOf<std::optional<std::array<double, 4>>> = SettingType::box;
+
+template <class Field>
 std::string help_text(const SettingRule& rule) {
   const std::vector<std::string_view> words = Words<Field>::all();
   return words.empty() ? rule.help : fmt::format("{}: one of {}", rule.help, fmt::join(words, ", "));
@@ -111,8 +126,16 @@ const std::vector<SettingInfo>& setting_infos() {
     const RunSettings defaults;
     visit_settings(defaults, [&](const char* table, const char* key, const auto& field, const SettingRule& rule) {
       using Field = std::remove_cvref_t<decltype(field)>;
-      list.push_back(
-          {table, key, rule.flag, help_text<Field>(rule), fallback_text(field), std::is_same_v<Field, bool>, kIsList<Field>});
+      const std::vector<std::string_view> words = Words<Field>::all();
+      list.push_back({table,
+                      key,
+                      rule.flag,
+                      help_text<Field>(rule),
+                      fallback_text(field),
+                      std::is_same_v<Field, bool>,
+                      kIsList<Field>,
+                      kTypeOf<Field>,
+                      {words.begin(), words.end()}});
     });
     return list;
   }();
@@ -120,12 +143,12 @@ const std::vector<SettingInfo>& setting_infos() {
 }
 
 void set_from_flag(RunSettings& settings, const std::string& flag, const std::vector<std::string>& texts,
-                   const std::string& table) {
+                   const std::string& table, const std::string& called) {
   bool found = false;
   visit_settings(settings, [&](const char* its_table, const char*, auto& field, const SettingRule& rule) {
     if (flag != rule.flag || flag.empty() || found || (!table.empty() && table != its_table)) return;
     found = true;
-    FlagText(flag, texts, rule).into(field);
+    FlagText(called.empty() ? flag : called, texts, rule).into(field);
   });
   if (!found) throw UsageError(fmt::format("there is no setting with the flag {}", flag));
 }

@@ -61,6 +61,13 @@ if(pkg_config)
   expect_match("${output}" "^rms error")
 endif()
 
+# The moved Python package imports, with the library moved with it, where it was built.
+if(python AND EXISTS ${prefix}/${python_folder}/drift/__init__.py AND NOT flags MATCHES "sanitize")
+  run(output ${CMAKE_COMMAND} -E env PYTHONPATH=${prefix}/${python_folder} ${python} -B -c
+      "import drift; print(drift.__version__, [line.split()[-1] for line in open('/proc/self/maps') if 'libdrift' in line][0])")
+  expect_match("${output}" "^${drift_version} ${prefix}/${libdir}/libdrift\\.so")
+endif()
+
 # The soname changes with each minor version.
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" so_version ${drift_version})
 if(NOT EXISTS ${prefix}/${libdir}/libdrift.so.${so_version})

@@ -1,0 +1,297 @@
+"""Observations in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _arrays, _drift, _html
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+
+class Dataset:
+    """Observations, and what is known about them.
+
+    Built from plain arrays; :meth:`from_pandas`, :meth:`from_xarray` and :func:`drift.read` build it from tables, xarray objects
+    and files. Columns are checked as strictly as a file's, then belong to the dataset: later changes of the arrays do not reach it.
+
+    Parameters
+    ----------
+    lon, lat : array of numbers
+        Degrees east and north; on a plane, x and y.
+    value : array of numbers
+        NaN where missing: such rows are left out.
+    time : array of datetime64, timestamps, ISO 8601 texts or numbers, optional
+        UTC. Numbers are days of the data's own count, or since 1950-01-01 with ``calendar_time=True``.
+    sigma : array of numbers, optional
+        Standard deviation of each value's error, in the values' unit.
+    track, platform : array, optional
+        The pass and the satellite (or whatever carried the instrument) of each observation: numbers or names.
+    name, unit, long_name, standard_name : str, optional
+        Of the values, in the words of CF.
+    on_plane : bool
+        Positions are plain x and y, in `plane_unit`.
+    calendar_time : bool, optional
+        Numeric times are days since 1950-01-01 UTC.
+    track_gap_s : float
+        Without `track`, a new track begins after so many seconds without observations.
+
+    Examples
+    --------
+    >>> import numpy as np, drift
+    >>> rng = np.random.default_rng(1)
+    >>> lon, lat = rng.uniform(-20, 20, 500), rng.uniform(30, 50, 500)
+    >>> ds = drift.Dataset(lon, lat, np.sin(lon / 4), name="wave", unit="m")
+    >>> len(ds), ds.name, ds.unit
+    (500, 'wave', 'm')
+    """
+
+    _data: _drift.Dataset
+
+    def __init__(
+        self,
+        lon: Any,
+        lat: Any,
+        value: Any,
+        time: Any = None,
+        *,
+        sigma: Any = None,
+        track: Any = None,
+        platform: Any = None,
+        name: str = "",
+        unit: str = "",
+        long_name: str = "",
+        standard_name: str = "",
+        on_plane: bool = False,
+        plane_unit: str = "",
+        calendar_time: Optional[bool] = None,
+        track_gap_s: float = 60.0,
+        _provenance: str = "arrays",
+    ) -> None:
+        columns: Dict[str, Optional[np.ndarray]] = {
+            "lon": _arrays.numbers("lon", lon),
+            "lat": _arrays.numbers("lat", lat),
+            "value": _arrays.numbers("value", value),
+            "time": None,
+            "sigma": None if sigma is None else _arrays.numbers("sigma", sigma),
+            "track": None,
+            "platform": None,
+        }
+        is_calendar = False
+        if time is not None:
+            columns["time"], is_calendar = _arrays.times("time", time)
+            if calendar_time is not None:
+                if is_calendar and not calendar_time:
+                    raise _drift.UsageError("calendar_time is False, but the times are dates")
+                is_calendar = calendar_time
+        if track is not None:
+            columns["track"], _ = _arrays.codes("track", track)
+        names: List[str] = []
+        if platform is not None:
+            columns["platform"], found = _arrays.codes("platform", platform)
+            if len(found) > 255:
+                raise _drift.UsageError(f"platform has {len(found)} different entries; there may be 255")
+            names = [str(entry) for entry in found]
+        self._data = _drift.dataset_from(
+            columns, names, (name, long_name, standard_name, unit), on_plane, plane_unit, is_calendar, float(track_gap_s), _provenance
+        )
+
+    @classmethod
+    def _of(cls, data: _drift.Dataset) -> "Dataset":
+        self = cls.__new__(cls)
+        self._data = data
+        return self
+
+    @classmethod
+    def from_pandas(cls, frame: "pandas.DataFrame", value: Optional[str] = None, **options: Any) -> "Dataset":
+        """Observations from a table, a row each.
+
+        Columns are found by their usual names, as in a CSV file (``lon``, ``latitude``, ``x``, ``time``, ``sigma``, ``pass``, ...),
+        unless they are named here.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+        value, lon, lat, x, y, time, sigma, track, platform : str, optional
+            Names of columns; ``"-"``: do as if there were none.
+        unit, long_name, standard_name, plane_unit, calendar_time, track_gap_s
+            As of :class:`Dataset`.
+
+        Examples
+        --------
+        >>> import pandas as pd, drift
+        >>> frame = pd.DataFrame({"lon": [0.0, 1.0], "lat": [50.0, 51.0], "sst": [8.5, 9.0]})
+        >>> drift.Dataset.from_pandas(frame, value="sst").name
+        'sst'
+        """
+        roles = {role: options.pop(role) for role in _ROLES if options.get(role) is not None}
+        if value is not None:
+            roles["value"] = value
+        frame = frame.reset_index() if frame.index.name is not None else frame
+        found = _drift.roles_of_columns([str(name) for name in frame.columns], {k: str(v) for k, v in roles.items()})
+        by_name = {str(name): name for name in frame.columns}
+        column = {role: frame[by_name[name]] for role, name in found.items()}
+        options.setdefault("name", found["value"])
+        return cls._from_columns(column, on_plane="x" in found, _provenance="a table in memory", **options)
+
+    @classmethod
+    def from_xarray(
+        cls, data: "Union[xarray.Dataset, xarray.DataArray]", value: Optional[str] = None, **options: Any
+    ) -> "Dataset":
+        """Observations from an xarray object: along a track, of a swath or on a grid.
+
+        Coordinates are found by CF's names and units; each may lie along some of the value's dimensions and then holds for all
+        indices of the others. Entries whose value is NaN are left out.
+
+        Parameters
+        ----------
+        data : xarray.Dataset or xarray.DataArray
+        value, lon, lat, x, y, time, sigma, track, platform : str, optional
+            Names of variables; ``"-"``: do as if there were none.
+        name, unit, long_name, standard_name, plane_unit, calendar_time, track_gap_s
+            As of :class:`Dataset`; from the value's attributes unless given.
+
+        Examples
+        --------
+        >>> import numpy as np, xarray as xr, drift
+        >>> sst = xr.DataArray(np.ones((2, 3)), coords={"lat": [50.0, 51.0], "lon": [0.0, 1.0, 2.0]}, name="sst", attrs={"units": "degC"})
+        >>> ds = drift.Dataset.from_xarray(sst)
+        >>> len(ds), ds.unit
+        (6, 'degC')
+        """
+        from . import _xarray
+
+        roles = {role: options.pop(role) for role in _ROLES if options.get(role) is not None}
+        column, attributes = _xarray.columns(data, value, roles)
+        for key, entry in attributes.items():
+            options.setdefault(key, entry)
+        return cls._from_columns(column, on_plane="x" in column, _provenance="an xarray object in memory", **options)
+
+    @classmethod
+    def _from_columns(cls, column: Mapping[str, Any], on_plane: bool, **options: Any) -> "Dataset":
+        x, y = ("x", "y") if on_plane else ("lon", "lat")
+        rest: Dict[str, Any] = {role: column.get(role) for role in ("time", "sigma", "track", "platform")}
+        return cls(column[x], column[y], column["value"], on_plane=on_plane, **rest, **options)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    @property
+    def lon(self) -> np.ndarray:
+        """Degrees east in [-180, 180), or x; a read-only view, as all columns."""
+        return self._data.lon
+
+    @property
+    def lat(self) -> np.ndarray:
+        """Degrees north, or y."""
+        return self._data.lat
+
+    @property
+    def time(self) -> Optional[np.ndarray]:
+        """datetime64 (UTC), or plain numbers; None: a field of space alone."""
+        return _arrays.as_datetime(self._data.time_days) if self._data.calendar_time else self._data.time_days
+
+    @property
+    def value(self) -> np.ndarray:
+        """In the values' unit."""
+        return self._data.value
+
+    @property
+    def sigma(self) -> Optional[np.ndarray]:
+        """Standard deviations of the values' errors; None: not known."""
+        return self._data.sigma
+
+    @property
+    def track(self) -> Optional[np.ndarray]:
+        """Number of each observation's track: the groups for a GroupKFold; None: the data have none."""
+        return self._data.track
+
+    @property
+    def platform(self) -> Optional[np.ndarray]:
+        """Name of each observation's platform; None: not known."""
+        index = self._data.platform
+        return None if index is None else np.asarray(self._data.platform_names)[index]
+
+    @property
+    def name(self) -> str:
+        """Of the values."""
+        return self._data.name
+
+    @property
+    def unit(self) -> str:
+        """Of the values; empty: not known."""
+        return self._data.unit
+
+    @property
+    def test(self) -> np.ndarray:
+        """Rows that score a fit and are never trained on."""
+        return self._data.test
+
+    def with_test(self, test: "Dataset") -> "Dataset":
+        """Both together, with the rows of `test` as the test set: they score a fit and are never trained on."""
+        return Dataset._of(self._data.with_test(test._data))
+
+    def with_test_platforms(self, platforms: Union[str, Sequence[str]]) -> "Dataset":
+        """The same observations, those of these platforms as the test set."""
+        return Dataset._of(self._data.with_test_platforms([platforms] if isinstance(platforms, str) else list(platforms)))
+
+    def summary(self) -> Dict[str, Any]:
+        """Extent, platforms, tracks and the distribution of the values, as ``drift inspect`` prints them."""
+        return self._data.summary()
+
+    @property
+    def report(self) -> Optional[Dict[str, Any]]:
+        """How files were understood: roles, rows left out and why, warnings; None: the data come from memory."""
+        return self._data.report()
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A table with a row per observation."""
+        import pandas
+
+        x, y = ("x", "y") if self._data.on_plane else ("lon", "lat")
+        columns = {x: self.lon, y: self.lat, "time": self.time, self.name: self.value}
+        columns.update(sigma=self.sigma, track=self.track, platform=self.platform)
+        return pandas.DataFrame({name: column for name, column in columns.items() if column is not None})
+
+    def save(self, path: Any) -> None:
+        """Writes a CF NetCDF file of points that :func:`drift.read` and the command read back to the last bit."""
+        import os
+
+        self._data.save(os.fspath(path))
+
+    def _rows(self) -> List[Tuple[str, str]]:
+        summary = self._data.summary()
+        unit = "" if self.unit in ("", "1") else " " + self.unit
+        x, y = ("x", "y") if self._data.on_plane else ("longitude", "latitude")
+        rows = [
+            ("values", f"mean {summary['mean']:.4g}{unit}, sd {summary['sd']:.4g}{unit}"),
+            (x, "{:.4f} to {:.4f}".format(*summary["lon"])),
+            (y, "{:.4f} to {:.4f}".format(*summary["lat"])),
+        ]
+        if "time_days" in summary:
+            first, last = summary["time_days"]
+            shown = [_drift.iso_time(t) if self._data.calendar_time else f"{t:g}" for t in (first, last)]
+            rows.append(("time", f"{shown[0]} to {shown[1]} ({last - first:.4g} days)"))
+        if summary["tracks"]:
+            rows.append(("tracks", f"{summary['tracks']:,}, from {self._data.tracks_from}"))
+        if summary["platforms"]:
+            rows.append(("platforms", ", ".join(f"{name} ({count:,})" for name, count in summary["platforms"].items())))
+        if len(self.test):
+            rows.append(("test set", f"{len(self.test):,} of them"))
+        return rows
+
+    def _title(self) -> str:
+        return f"drift.Dataset '{self.name}'{f' ({self.unit})' if self.unit else ''}: {len(self):,} observations"
+
+    def __repr__(self) -> str:
+        return _html.text(self._title(), self._rows())
+
+    def _repr_html_(self) -> str:
+        return _html.table(self._title(), self._rows())
+
+
+_ROLES = ("lon", "lat", "x", "y", "time", "sigma", "track", "platform")

@@ -1,0 +1,163 @@
+#include <pybind11/stl.h>
+#include <unistd.h>
+
+#include <mutex>
+
+#include "arrays.h"
+#include "bindings.h"
+
+drift::Engine& engine_for(const std::string& backend, int threads) {
+  const std::optional<drift::Backend> chosen = drift::from_word<drift::Backend>(backend);
+  if (!chosen) throw drift::UsageError("backend is '" + backend + "'; it must be one of auto, cpu, cuda");
+  // By process: a fork has its parent's memory, but none of its threads.
+  static std::mutex mutex;
+  static auto& engines = *new std::map<std::tuple<pid_t, drift::Backend, int>, std::unique_ptr<drift::Engine>>;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<drift::Engine>& engine = engines[{::getpid(), *chosen, threads}];
+  if (!engine) engine = drift::make_engine(*chosen, {.threads = threads});
+  return *engine;
+}
+
+namespace {
+
+// Below so many points a prediction is over before anyone could want to stop it: no thread of its own, no progress.
+constexpr std::size_t kAtOnce = 2048;
+
+py::dict attributes_of(const drift::FieldLayer& layer) {
+  py::dict attributes;
+  const std::pair<const char*, const std::string&> all[] = {{"standard_name", layer.info.standard_name},
+                                                            {"long_name", layer.info.long_name},
+                                                            {"units", layer.info.unit},
+                                                            {"comment", layer.comment}};
+  for (const auto& [name, text] : all) {
+    if (!text.empty()) attributes[name] = text;
+  }
+  return attributes;
+}
+
+// [(name, array [n] or [members, n], attributes)]
+py::list predict_at(const PyModel& self, const Positions& lon, const Positions& lat, const Positions& time, bool members,
+                    bool gradient, const std::string& backend, const JobOptions& options) {
+  const drift::FieldModel& model = *self.model;
+  const auto n = static_cast<std::size_t>(lon.size());
+  const auto work = [&](const drift::Control& control) {
+    return drift::predict_at(engine_for(backend, options.threads), model, span_of(lon), span_of(lat), span_of(time),
+                             {.members = members, .gradient = gradient}, control);
+  };
+  drift::PointLayers layers;
+  if (n <= kAtOnce) {
+    const py::gil_scoped_release released;
+    layers = work({});
+  } else {
+    layers = job(options, work);
+  }
+  py::list out;
+  for (std::size_t i = 0; i < layers.layers.size(); ++i) {
+    const drift::FieldLayer& layer = layers.layers[i];
+    std::vector<py::ssize_t> shape;
+    if (layer.members > 0) shape = {static_cast<py::ssize_t>(layer.members), static_cast<py::ssize_t>(n)};
+    out.append(py::make_tuple(layer.info.name, array_from(std::move(layers.values[i]), shape), attributes_of(layer)));
+  }
+  return out;
+}
+
+py::dict attributes_from(const std::vector<drift::CfAttribute>& attributes) {
+  py::dict out;
+  for (const drift::CfAttribute& attribute : attributes) {
+    if (attribute.numbers.empty())
+      out[py::str(attribute.name)] = attribute.text;
+    else if (attribute.numbers.size() == 1)
+      out[py::str(attribute.name)] = py::array_t<double>(1, attribute.numbers.data())[py::int_(0)];  // float64, as netCDF4 has it
+    else
+      out[py::str(attribute.name)] =
+          py::array_t<double>(static_cast<py::ssize_t>(attribute.numbers.size()), attribute.numbers.data());
+  }
+  return out;
+}
+
+// ([(name, dimensions, array, attributes)], attributes of the whole, why there are no currents): a field as xarray takes it.
+py::tuple field_as_python(drift::Field field, const std::string& no_currents) {
+  drift::CfField cf = drift::cf_field(field.header);
+  std::map<std::string, py::ssize_t> lengths;
+  for (const auto& [name, length] : cf.dimensions) lengths[name] = static_cast<py::ssize_t>(length);
+  std::map<std::string, std::size_t> layers;
+  for (std::size_t i = 0; i < field.header.layers.size(); ++i) layers[field.header.layers[i].info.name] = i;
+  py::list variables;
+  for (drift::CfVariable& variable : cf.variables) {
+    std::vector<py::ssize_t> shape;
+    for (const std::string& dimension : variable.dimensions) shape.push_back(lengths.at(dimension));
+    const bool is_layer = layers.contains(variable.name);
+    py::object numbers;
+    if (is_layer) {
+      numbers = array_from(std::move(field.values[layers.at(variable.name)]), shape);
+    } else if (variable.dimensions.empty()) {
+      numbers = py::none();  // a grid mapping: attributes alone
+    } else if (variable.whole_numbers) {
+      numbers = array_from(std::vector<std::int32_t>(variable.numbers.begin(), variable.numbers.end()), shape);
+    } else {
+      numbers = array_from(std::move(variable.numbers), shape);
+    }
+    variables.append(py::make_tuple(variable.name, variable.dimensions, numbers, attributes_from(variable.attributes), is_layer));
+  }
+  return py::make_tuple(variables, attributes_from(cf.attributes), no_currents);
+}
+
+py::tuple predict_map(const PyModel& self, const std::string& grid, const std::vector<double>& time_days, const std::string& mask,
+                      bool members, bool gradient, const std::map<std::string, std::string>& attributes,
+                      const std::string& command, const std::string& backend, const JobOptions& options) {
+  const drift::FieldModel& model = *self.model;
+  const drift::MapOptions map = {.grid = grid.empty() ? drift::default_grid(model) : drift::read_grid(grid),
+                                 .time_days = time_days,
+                                 .wants = {.members = members, .gradient = gradient},
+                                 .mask = drift::parse_mask(mask),
+                                 .command = command,
+                                 .attributes = attributes};
+  drift::Field field;
+  const drift::MapReport report = job(options, [&](const drift::Control& control) {
+    return drift::predict_map(engine_for(backend, options.threads), model, map, drift::memory_sink(field), control);
+  });
+  return field_as_python(std::move(field), report.no_currents);
+}
+
+py::dict plot(const std::string& map, const std::string& picture, const std::string& variable, const std::string& time,
+              const std::string& panels, const std::optional<std::array<double, 2>>& limits,
+              const std::optional<std::array<double, 2>>& sd_limits, const std::string& colours, const std::string& title,
+              double width_cm, int dpi, const PyDataset* observations, const JobOptions& job_options) {
+  const std::map<std::string, drift::PlotPanels> words = {{"auto", drift::PlotPanels::automatic},
+                                                          {"mean", drift::PlotPanels::mean},
+                                                          {"sd", drift::PlotPanels::sd},
+                                                          {"both", drift::PlotPanels::both}};
+  if (!words.contains(panels)) throw drift::UsageError("panels is '" + panels + "'; it must be one of auto, mean, sd, both");
+  drift::PlotOptions options;
+  options.variable = variable;
+  options.time = time;
+  options.panels = words.at(panels);
+  options.limits = limits;
+  options.sd_limits = sd_limits;
+  options.colours = colours;
+  options.title = title;
+  options.width_cm = width_cm;
+  options.dpi = dpi;
+  if (observations != nullptr) options.observations = observations->data.observations;
+  const drift::PlotReport report =
+      job(job_options, [&](const drift::Control& control) { return drift::plot_map(map, picture, options, control); });
+  py::dict out;
+  out["variable"] = report.variable;
+  out["sd_variable"] = report.sd_variable;
+  out["time"] = report.time;
+  out["projection"] = report.projection;
+  return out;
+}
+
+}  // namespace
+
+void bind_predict(py::module_& module) {
+  module.def("predict_at", &predict_at, py::arg("model"), py::arg("lon"), py::arg("lat"), py::arg("time"), py::arg("members"),
+             py::arg("gradient"), py::arg("backend"), py::arg("job"));
+  module.def("predict_map", &predict_map, py::arg("model"), py::arg("grid"), py::arg("time_days"), py::arg("mask"),
+             py::arg("members"), py::arg("gradient"), py::arg("attributes"), py::arg("command"), py::arg("backend"),
+             py::arg("job"));
+  module.def("plot", &plot, py::arg("map"), py::arg("picture"), py::arg("variable"), py::arg("time"), py::arg("panels"),
+             py::arg("limits"), py::arg("sd_limits"), py::arg("colours"), py::arg("title"), py::arg("width_cm"), py::arg("dpi"),
+             py::arg("observations"), py::arg("job"));
+}

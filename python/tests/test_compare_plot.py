@@ -1,0 +1,77 @@
+"""Comparisons as tables, fields as pictures."""
+
+import numpy as np
+import pytest
+
+import drift
+
+
+@pytest.fixture(scope="module")
+def field(model):
+    return model.predict("bbox:-30,30,10,60:2", ["2020-03-01T12:00", "2020-03-02"])
+
+
+def test_a_comparison_is_a_table(ds, small):
+    networks = {name: value for name, value in small.items() if name != "method"}
+    heard = []
+    table = drift.compare(ds, ["drift", "nngp:neighbours=16"], seeds=1, progress=lambda share, what: heard.append(what), **networks)
+    assert list(table.index) == ["drift", "nngp:neighbours=16"]
+    assert (table["rmse"] > 0).all() and table["failure"].isna().all()
+    assert table.attrs["held_out_observations"] > 0
+    assert any("nngp" in what for what in heard)
+
+
+def test_several_seeds_have_a_spread_and_a_folder_keeps_the_fits(ds, tmp_path):
+    first = drift.compare(ds, "nngp:neighbours=8", seeds=2, folder=tmp_path / "kept")
+    assert "rmse_sd" in first.columns
+    assert (tmp_path / "kept" / "table.csv").exists() and not (tmp_path / "kept" / "run.toml").exists()
+    again = drift.compare(ds, "nngp:neighbours=8", seeds=2, folder=tmp_path / "kept")
+    assert again.loc["nngp:neighbours=8", "fit_s"] == first.loc["nngp:neighbours=8", "fit_s"]  # not fitted again: its time is the first one's
+
+
+def test_an_unknown_method_is_offered_the_nearest(ds):
+    with pytest.raises(drift.UsageError, match="nngq.*nngp"):
+        drift.compare(ds, ["nngq"])
+
+
+def test_a_field_is_drawn_on_a_matplotlib_axes(field, ds):
+    matplotlib = pytest.importorskip("matplotlib")
+    pytest.importorskip("cartopy")
+    matplotlib.use("Agg")
+    ax = field.drift.plot(observations=ds, time="2020-03-02")
+    assert ax.get_title() == "2020-03-02"
+    mesh = [c for c in ax.collections if c.get_array() is not None][0]
+    assert np.isclose(np.nanmax(mesh.get_array()), float(field[ds.name][1].max()))
+    ax.figure.canvas.draw()
+    import matplotlib.pyplot as plt
+
+    plain = plt.figure().add_subplot()
+    sd = field.rename(longitude="x", latitude="y")
+    sd["x"].attrs = sd["y"].attrs = {}
+    assert sd.drift.plot(variable=f"{ds.name}_uncertainty", ax=plain) is plain
+    plt.close("all")
+
+
+def test_gmt_draws_a_field_as_the_command_does(field, tmp_path, command):
+    import shutil
+
+    if shutil.which("gmt") is None:
+        pytest.skip("GMT is not installed")
+    field.drift.plot(tmp_path / "ours.png", time=1, dpi=60)
+    field.to_netcdf(tmp_path / "map.nc")
+    command("plot", "map.nc", "--time", "1", "--dpi", "60", "--out", "theirs.png", "--quiet", cwd=tmp_path)
+    assert (tmp_path / "ours.png").read_bytes() == (tmp_path / "theirs.png").read_bytes()
+    with pytest.raises(drift.UsageError, match="panels is 'three'"):
+        field.drift.plot(tmp_path / "x.png", panels="three")
+
+
+def test_without_cartopy_a_picture_is_what_a_notebook_shows(field, monkeypatch):
+    import shutil
+
+    from drift import _accessor
+
+    if shutil.which("gmt") is None:
+        pytest.skip("GMT is not installed")
+    monkeypatch.setattr(_accessor, "_has_cartopy", lambda: False)
+    picture = field.drift.plot(dpi=40)
+    assert picture._repr_png_().startswith(b"\x89PNG") and "picture of" in repr(picture)

@@ -1,0 +1,213 @@
+"""Fitting: the command's settings, checks, files and bits."""
+
+import copy
+import inspect
+import os
+import pickle
+import pydoc
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import drift
+from drift import _drift, _settings
+
+
+def flags(settings):
+    return [word for name, value in settings.items() for word in ("--" + name.replace("_", "-"), value)]
+
+
+def test_a_model_tells_scores_settings_and_findings(ds, model, networks, small):
+    for fitted in (model, networks):
+        assert set(fitted.scores) >= {"rmse", "crps", "coverage90", "count"}
+        assert 0 < fitted.scores["rmse"] < 2 * np.std(ds.value)
+        assert fitted.findings["observations"] > 0 and fitted.findings["noise_sd"] > 0
+        assert all(isinstance(choice, str) for choice in fitted.findings["fit"]["choices"])
+    assert networks.settings["model"]["members"] == small["members"]
+    assert networks.settings["fit"]["method"] == "network"
+    assert networks.findings["members"] == small["members"]
+    process = model.findings["process"]
+    assert process["lengthscale_x"] > 0 and process["time_lengthscale_days"] > 0 and "velocity_x_per_day" in process
+
+
+@pytest.mark.parametrize("settings", [{"method": "process"}, "small", {"method": "nngp:neighbours=16", "seed": 7}])
+def test_the_same_settings_give_the_same_bits_as_the_command(ds, command, small, settings, tmp_path):
+    settings = small if settings == "small" else settings
+    ds.save(tmp_path / "tracks.nc")
+    command("fit", "tracks.nc", *flags(settings), "--out", "model.safetensors", "--quiet", cwd=tmp_path)
+    theirs = (tmp_path / "model.safetensors").read_bytes()
+    os.remove(tmp_path / "model.safetensors")
+    here = os.getcwd()
+    os.chdir(tmp_path)  # paths are among a model's settings
+    try:
+        drift.fit(drift.read("tracks.nc"), out="model.safetensors", **settings)
+    finally:
+        os.chdir(here)
+    assert (tmp_path / "model.safetensors").read_bytes() == theirs
+
+
+def test_model_files_go_both_ways(ds, networks, command, points, tmp_path):
+    networks.save(tmp_path / "ours.safetensors")
+    import pandas as pd
+
+    lon, lat, when = points
+    pd.DataFrame({"lon": lon, "lat": lat, "time": np.datetime_as_string(when, unit="s")}).to_csv(tmp_path / "points.csv", index=False)
+    command("predict", "ours.safetensors", "--at", "points.csv", "--out", "out.csv", "--quiet", cwd=tmp_path)
+    theirs, ours = pd.read_csv(tmp_path / "out.csv"), networks.predict_at(lon, lat, when)
+    for name, values in ours.items():
+        np.testing.assert_allclose(theirs[name], values, rtol=1e-6, atol=1e-6)  # a table has six or seven digits; maps have all
+    again = drift.load(tmp_path / "ours.safetensors")
+    assert again.scores == networks.scores and again.settings == networks.settings
+    for name, values in again.predict_at(lon, lat, when).items():
+        np.testing.assert_array_equal(values, ours[name])
+
+
+def test_models_pickle_and_copy(networks, points):
+    want = networks.predict_at(*points)
+    for other in (pickle.loads(pickle.dumps(networks)), copy.copy(networks), copy.deepcopy(networks)):
+        assert other.findings == networks.findings
+        for name, values in other.predict_at(*points).items():
+            np.testing.assert_array_equal(values, want[name])
+
+
+def test_repr_tells_what_a_person_wants_to_know(ds, blend):
+    for text in (repr(blend), blend._repr_html_()):
+        for part in (ds.name, "networks and a process", "5 members", "RMSE", "2020-03-01", "observations"):
+            assert part in text
+
+
+@pytest.mark.parametrize(
+    "settings, sentence",
+    [
+        ({"member": 3}, r"fit has no setting 'member'; did you mean 'members'\?"),
+        ({"members": 0}, "members 0: must be"),
+        ({"members": 2.5}, "members 2.5: must be a whole number"),
+        ({"members": "many"}, "members many: must be a number"),
+        ({"members": [1, 2]}, r"members takes one value, not \[1, 2\] \(list\)"),
+        ({"members": True}, r"members cannot be True \(bool\)"),
+        ({"loss": "hubber"}, "loss.*hubber.*huber"),
+        ({"method": "nngq"}, "nngq.*nngp"),
+        ({"lengthscale": float("nan")}, "lengthscale"),
+        ({"value": "sla"}, "fit has no setting 'value'"),
+    ],
+)
+def test_wrong_settings_get_one_clear_exception(ds, settings, sentence):
+    with pytest.raises(drift.UsageError, match=sentence):
+        drift.fit(ds, **settings)
+
+
+def test_wrong_kinds_of_data_get_one_clear_exception(ds):
+    with pytest.raises(drift.UsageError, match="fit takes a drift.Dataset, not a dict"):
+        drift.fit({"lon": [1.0]})
+    few = drift.Dataset([0.0, 1.0], [40.0, 41.0], [1.0, 2.0])
+    with pytest.raises(drift.Error, match="observations"):
+        drift.fit(few, method="process")
+
+
+def test_every_setting_is_a_keyword_that_help_describes():
+    text = pydoc.render_doc(drift.fit)
+    settings = _settings.of_verb("fit")
+    assert len(settings) > 40
+    listed = {info.flag for verb in ("read", "fit", "compare") for info in _settings.of_verb(verb).values()}
+    assert listed >= {info.flag for info in _drift.setting_infos() if info.flag} - {"--folder"}
+    parameters = inspect.signature(drift.fit).parameters
+    for name, info in settings.items():
+        assert name in parameters
+        assert f"{name} : " in text and " ".join(info.help.split()) in " ".join(text.split())
+        if info.fallback:
+            assert f"default {info.fallback}" in text
+
+
+def test_a_plan_is_the_choices_of_a_fit(ds, model):
+    assert drift.plan(ds, method="process") == model.findings["fit"]["choices"]
+
+
+def test_progress_goes_from_nothing_to_all(ds, small):
+    heard = []
+    drift.fit(ds, progress=lambda share, what: heard.append((share, what)), **small)
+    shares = [share for share, _ in heard]
+    assert shares and shares == sorted(shares) and 0 <= shares[0] and shares[-1] <= 1
+    assert all(isinstance(what, str) for _, what in heard)
+
+
+def test_a_bar_is_shown_with_and_without_tqdm(ds, small, capfd, monkeypatch):
+    drift.fit(ds, **{**small, "epochs": 30}, progress=True)
+    assert "Fitting" in capfd.readouterr().err
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    drift.fit(ds, **{**small, "epochs": 30}, progress=True)
+    assert "Fitting" in capfd.readouterr().err
+
+
+def test_an_exception_of_a_callback_ends_the_fit(ds, small):
+    def fail(share, what):
+        raise ZeroDivisionError("mine")
+
+    begin = time.monotonic()
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        drift.fit(ds, progress=fail, **{**small, "epochs": 3000})
+    assert time.monotonic() - begin < 10
+
+
+def test_the_interpreter_runs_on_during_a_fit(ds, small):
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.wait(0.005):
+            ticks.append(1)
+
+    clock = threading.Thread(target=tick)
+    clock.start()
+    begin = time.monotonic()
+    drift.fit(ds, **{**small, "epochs": 30})
+    took = time.monotonic() - begin
+    done.set()
+    clock.join()
+    assert len(ticks) > 20 * took  # of some 150 a second on an idle machine
+
+
+def test_ctrl_c_stops_with_a_checkpoint_from_which_the_same_call_resumes(ds, small, tmp_path):
+    settings = {**small, "epochs": 400}
+    path = tmp_path / "model.safetensors"
+    whole = drift.fit(ds, **settings)
+    alarm = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT))
+    alarm.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt, match="model.safetensors.checkpoint"):
+        drift.fit(ds, out=path, **settings)
+    assert time.monotonic() - begin < 5 and not path.exists()
+    assert (tmp_path / "model.safetensors.checkpoint").exists()
+    resumed = drift.fit(ds, out=path, **settings)
+    at = ([0.0, -10.0], [40.0, 50.0], "2020-03-02")
+    np.testing.assert_array_equal(resumed.predict_at(*at)[ds.name], whole.predict_at(*at)[ds.name])
+    assert path.exists() and not (tmp_path / "model.safetensors.checkpoint").exists()
+
+
+def test_ctrl_c_reaches_a_script(tmp_path, small):
+    """As a person does it: SIGINT to the process, and Python's usual exit."""
+    script = f"""
+import drift
+ds = drift.simulate(days=3, observations=1500, bbox=(-30, 30, 10, 60))
+print("ready", flush=True)
+drift.fit(ds, checkpoint="kept", **{ {**small, 'epochs': 3000}!r})
+"""
+    child = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(1.0)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=30)
+    assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in errors and "kept" in errors
+    assert (tmp_path / "kept").exists()
+
+
+def test_importing_is_quick():
+    """drift itself, not the libraries that wait until they are needed. The bound is the issue's; the machine may be busy."""
+    script = "import numpy, time; t = time.perf_counter(); import drift; print(time.perf_counter() - t)"
+    script += "; import sys; assert 'pandas' not in sys.modules and 'xarray' not in sys.modules and 'sklearn' not in sys.modules"
+    took = min(float(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout) for _ in range(3))
+    assert took < 0.3

@@ -1,0 +1,205 @@
+"""Prediction: maps as the command writes them, points, threads."""
+
+import gc
+import threading
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import drift
+
+GRIDS = ["bbox:-20,40,0,50:2", "EPSG:3035:200km:2600,2000,5000,4400"]
+
+
+def same_but_history(ours, theirs):
+    for field in (ours, theirs):
+        for name in ("history", "date_created"):
+            field.attrs.pop(name)
+    xr.testing.assert_identical(ours, theirs)
+    for name in theirs.variables:  # assert_identical knows no types
+        assert ours[name].dtype == theirs[name].dtype, name
+        assert list(ours[name].attrs) == list(theirs[name].attrs), name
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_a_field_is_what_xarray_reads_from_the_commands_map(networks, command, grid, tmp_path):
+    networks.save(tmp_path / "model.safetensors")
+    command(
+        "predict", "model.safetensors", "--grid", grid, "--time", "2020-03-01T12:00,2020-03-02", "--members", "--gradient", "--attr", "institution=here",
+        "--out", "map.nc", "--quiet", cwd=tmp_path,
+    )  # fmt: skip
+    with xr.open_dataset(tmp_path / "map.nc") as file:
+        theirs = file.load()
+    times = np.array(["2020-03-01T12:00", "2020-03-02"], dtype="datetime64[s]")
+    ours = networks.predict(grid, times, members=True, gradient=True, attributes={"institution": "here"})
+    same_but_history(ours, theirs)
+
+
+def test_a_field_of_space_alone_and_on_a_plane(tmp_path):
+    rng = np.random.default_rng(1)
+    x, y = rng.uniform(0, 10, 400), rng.uniform(0, 10, 400)
+    model = drift.fit(drift.Dataset(x, y, np.sin(x) + np.cos(y), on_plane=True, plane_unit="m", name="h"), method="process")
+    field = model.predict("xy:0,0,10,10:1")
+    assert field["h"].dims == ("y", "x") and "time" not in field.dims
+    at = model.predict_at([2.0], [3.0])
+    assert abs(at["h"][0] - (np.sin(2.0) + np.cos(3.0))) < 0.2
+    with pytest.raises(drift.UsageError, match="space alone"):
+        model.predict(time="2020-03-01")
+    with pytest.raises(drift.UsageError, match="plain x and y"):
+        model.predict("global:10")
+
+
+def test_a_field_has_cf_attributes_and_writes_as_netcdf(ds, model, tmp_path):
+    field = model.predict("bbox:-20,40,0,50:5", "2020-03-02", mask="data:500km")
+    name = ds.name
+    assert set(field.data_vars) >= {name, f"{name}_uncertainty", f"{name}_total_uncertainty", f"{name}_lower90", f"{name}_upper90"}
+    assert field[name].attrs["ancillary_variables"].startswith(f"{name}_uncertainty")
+    assert field.attrs["Conventions"].startswith("CF-1.8") and field["longitude"].attrs["units"] == "degrees_east"
+    assert (field[f"{name}_total_uncertainty"] >= field[f"{name}_uncertainty"]).all()
+    field.to_netcdf(tmp_path / "map.nc")
+    with xr.open_dataset(tmp_path / "map.nc") as back:
+        np.testing.assert_array_equal(back[name], field[name])
+    assert name in repr(field.drift) and "<table>" in field.drift._repr_html_()
+
+
+def test_times_of_every_kind_are_the_same(model, ds):
+    days = {
+        "text": "2020-03-02",
+        "texts": ["2020-03-02"],
+        "datetime64": np.datetime64("2020-03-02"),
+        "timestamp": pd.Timestamp("2020-03-02"),
+        "index": pd.DatetimeIndex(["2020-03-02"]),
+        "array": xr.DataArray([np.datetime64("2020-03-02", "ns")], dims="t"),
+    }
+    want = model.predict_at([0.0], [40.0], "2020-03-02")[ds.name]
+    grid = model.predict("bbox:-5,35,5,45:5", "2020-03-02")[ds.name]
+    for kind, time in days.items():
+        np.testing.assert_array_equal(model.predict_at([0.0], [40.0], time)[ds.name], want, kind)
+        np.testing.assert_array_equal(model.predict("bbox:-5,35,5,45:5", time)[ds.name], grid, kind)
+
+
+def test_a_dataframe_gives_a_dataframe(networks, points, ds):
+    lon, lat, when = points
+    frame = pd.DataFrame({"id": 1, "lon": lon, "lat": lat, "time": when}, index=np.arange(200) + 7)
+    out = networks.predict_at(frame, members=True)
+    assert list(out.index) == list(frame.index)
+    arrays = networks.predict_at(lon, lat, when, members=True)
+    np.testing.assert_array_equal(out[ds.name], arrays[ds.name])
+    np.testing.assert_array_equal(out[f"{ds.name}_members_2"], arrays[f"{ds.name}_members"][1])
+
+
+def test_members_and_gradients_on_request(networks, points, ds):
+    plain, more = networks.predict_at(*points), networks.predict_at(*points, members=True, gradient=True)
+    assert not any("members" in name or "gradient" in name for name in plain)
+    members = more[f"{ds.name}_members"]
+    assert members.shape == (3, 200)
+    np.testing.assert_allclose(members.mean(axis=0), more[ds.name], rtol=1e-4, atol=1e-5)  # the mean of float32 members
+    # The gradient is that of the mean, per km: finite differences of float32 are good to a few per cent of a large slope.
+    lon, lat, when = points
+    step = 0.05
+    north = networks.predict_at(lon, lat + step, when)[ds.name] - networks.predict_at(lon, lat - step, when)[ds.name]
+    slope, want = more[f"{ds.name}_gradient_north"], north / (2 * step * 111.195)
+    assert np.corrcoef(slope, want)[0, 1] > 0.99
+
+
+def test_missing_positions_give_missing_values(model, ds):
+    out = model.predict_at([0.0, np.nan], [40.0, 40.0], "2020-03-02")
+    assert np.isfinite(out[ds.name][0]) and np.isnan(out[ds.name][1])
+
+
+def test_positions_in_float64_are_read_where_they_are(model, ds):
+    """Without a copy: an address that is not the array's would be read from otherwise. The array is read-only, and in one piece."""
+    lon, lat = np.linspace(-20, 0, 50), np.full(50, 40.0)
+    want = model.predict_at(lon, lat, "2020-03-02")[ds.name]
+    for frozen in (lon, lat):
+        frozen.setflags(write=False)
+    np.testing.assert_array_equal(model.predict_at(lon, lat, "2020-03-02")[ds.name], want)
+    single = model.predict_at(lon.astype(np.float32), lat.astype(np.float32), "2020-03-02")[ds.name]
+    np.testing.assert_allclose(single, want, atol=1e-4)
+    np.testing.assert_array_equal(model.predict_at(np.repeat(lon, 2)[::2], lat, "2020-03-02")[ds.name], want)
+
+
+def test_results_outlive_the_model_and_each_other(ds, small):
+    model = drift.fit(ds, **small)
+    out = model.predict_at(np.linspace(-20, 0, 5000), np.full(5000, 40.0), "2020-03-02")
+    field = model.predict("bbox:-20,40,0,50:1", "2020-03-02")
+    kept, copies = out[ds.name], (out[ds.name].copy(), field[ds.name].copy(deep=True))
+    array = field[ds.name]
+    del model, out, field
+    gc.collect()
+    [np.empty(5000, np.float32) for _ in range(20)]
+    np.testing.assert_array_equal(kept, copies[0])
+    np.testing.assert_array_equal(array, copies[1])
+
+
+def test_two_threads_predict_with_one_model_at_once(blend, ds):
+    """With all of the machine's cores each, and at once: the same bits as one after the other."""
+    rng = np.random.default_rng(1)
+    places = [(rng.uniform(-28, 8, 3000), rng.uniform(32, 58, 3000)) for _ in range(4)]
+    want = [blend.predict_at(lon, lat, "2020-03-02")[ds.name] for lon, lat in places]
+    got = [None] * len(places)
+
+    def work(i):
+        for _ in range(2):
+            got[i] = blend.predict_at(*places[i], "2020-03-02")[ds.name]
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(places))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one, other in zip(want, got):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (([0.0, 1.0], [40.0], "2020-03-02"), "2 longitudes but 1 latitudes"),
+        (([0.0], [40.0]), "1 positions but 0 times; the model varies in time"),
+        (([0.0], [40.0], ["2020-03-02"] * 3), "1 positions but 3 times"),
+        (([[0.0]], [40.0], "2020-03-02"), "lon has 2 dimensions"),
+        ((["zero"], [40.0], "2020-03-02"), "lon must hold numbers"),
+        (([0.0], [40.0], "noon"), "time 'noon': must be a time"),
+        (([0.0],), "predict_at needs lon and lat"),
+    ],
+)
+def test_wrong_points_get_one_clear_exception(model, arguments, sentence):
+    with pytest.raises(drift.UsageError, match=sentence):
+        model.predict_at(*arguments)
+
+
+def test_wrong_maps_get_one_clear_exception(model):
+    for options, sentence in [
+        ({"grid": "globe:1"}, "globe"),
+        ({"mask": "land"}, "mask 'land': must be"),
+        ({"time": ["2020-03-02", "2020-03-01"]}, "ascending order"),
+        ({"backend": "gpu"}, "backend is 'gpu'"),
+        ({"attributes": {"history": "mine"}}, "attribute 'history' is drift's own"),
+        ({"members": True}, "has no members"),
+    ]:
+        with pytest.raises(drift.UsageError, match=sentence):
+            model.predict(**{"grid": "bbox:-5,35,5,45:5", **options})
+
+
+def test_a_time_outside_the_observations_is_warned_of(model):
+    with pytest.warns(UserWarning, match="2021-03-02 lies .* days after the last observation"):
+        model.predict("bbox:-5,35,5,45:5", "2021-03-02")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict("bbox:-5,35,5,45:5", "2020-03-02")
+
+
+def test_scores_on_other_observations(model, ds):
+    others = drift.simulate(days=3, observations=400, bbox=(-30, 30, 10, 60), platforms=["Sentinel-3B"], seed=2)
+    scores = model.score(others)
+    assert scores["count"] == len(others) and scores["trained_share"] == 0.0
+    assert model.score(ds, by="none")["trained_share"] > 0.5
+    out = model.predict_at(others.lon, others.lat, others.time)
+    again = drift.score(others.value, out[ds.name], out[f"{ds.name}_total_uncertainty"])
+    assert abs(again["rmse"] - scores["rmse"]) < 1e-6
+    with pytest.raises(drift.UsageError, match="by is 'week'"):
+        model.score(others, by="week")
