@@ -97,8 +97,10 @@ class Kriging {
   void add_shared_errors();
   template <class Work>
   void for_pairs_of_a_track(const Work& work);
+  // NOLINTBEGIN(readability-const-return-type): Eigen names the type so
   Eigen::MatrixXd::ConstColXpr weight() const { return back_.col(0); }  // w
   Eigen::MatrixXd::ConstColXpr dual() const { return back_.col(1); }    // c
+  // NOLINTEND(readability-const-return-type)
 
   double& covariance_of(Eigen::Index i, Eigen::Index j) { return factor_.column(static_cast<std::size_t>(j))[i]; }  // i >= j
 
