@@ -12,7 +12,7 @@ namespace DRIFT_PUBLIC drift {
 
 // A field as its NetCDF file describes it (CF-1.8, ACDD-1.3), without the file: for programs that hand fields on in memory.
 
-struct CfAttribute {
+struct FieldAttribute {
   std::string name;
   std::string text = {};             // or
   std::vector<double> numbers = {};  // where there are any
@@ -21,7 +21,7 @@ struct CfAttribute {
 struct CfVariable {
   std::string name;
   std::vector<std::string> dimensions = {};
-  std::vector<CfAttribute> attributes = {};
+  std::vector<FieldAttribute> attributes = {};
   bool whole_numbers = false;
   std::vector<double> numbers = {};  // row-major, NaN where missing; of layers and grid mappings none
 };
@@ -29,7 +29,7 @@ struct CfVariable {
 struct CfField {
   std::vector<std::pair<std::string, std::size_t>> dimensions = {};  // names and lengths
   std::vector<CfVariable> variables = {};                            // in the file's order, layers among them
-  std::vector<CfAttribute> attributes = {};                          // of the whole
+  std::vector<FieldAttribute> attributes = {};                       // of the whole
 };
 
 // Everything a file of this header holds but the layers' numbers, fill values and actual ranges. Throws UsageError where a file

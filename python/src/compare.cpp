@@ -13,23 +13,10 @@ std::string compare(const PyDataset& dataset, const drift::RunSettings& settings
     for (const std::string& choice : plan.choices) control.tell(choice);
     // The command can make the same comparison where the observations are files.
     if (!plan.folder.empty() && !settings.data.files.empty()) drift::save_compare_run(plan);
-    const double all = static_cast<double>(plan.methods.size() * plan.seeds.size());
-    double done = 0.0;
-    drift::CompareControl its;
-    its.stop = control.stop;
-    its.fresh = control.fresh;
-    its.progress = [&](const std::string& method, std::uint64_t seed, double share, const std::string& what) {
-      control.report((done + share) / all, method + ", seed " + std::to_string(seed) + ": " + what);
-    };
-    its.done = [&](const drift::ComparedFit& fit, bool) {
-      done += 1.0;
-      if (!fit.failure.empty()) control.tell(fit.method + " failed: " + fit.failure);
-    };
-    drift::Comparison made = drift::compare(plan, dataset.data, its);
-    if (!made.finished)
-      throw drift::Stopped(plan.folder.empty() ? "stopped; nothing was kept, for want of a folder"
-                                               : "stopped; the fits so far are in " + plan.folder.string());
-    return made;
+    return drift::compare(plan, dataset.data, control,
+                          {.done = [&](const drift::ComparedFit& fit, bool, const drift::Comparison&) {
+                            if (!fit.failure.empty()) control.tell(fit.method + " failed: " + fit.failure);
+                          }});
   });
   return drift::comparison_json(comparison);
 }

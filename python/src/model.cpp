@@ -97,7 +97,7 @@ py::dict findings(const PyModel& self) {
     out["conformal_half_widths"] = widths;
   }
   if (const auto process = drift::process_info(model)) {
-    out["process_weight"] = model.process_weight;
+    out["process_weight"] = model.ensemble.members.empty() ? 1.0 : model.weight.process;
     out["process"] = process_of(*process);
   }
   if (model.method) {

@@ -61,9 +61,9 @@ py::list predict_at(const PyModel& self, const Positions& lon, const Positions& 
   return out;
 }
 
-py::dict attributes_from(const std::vector<drift::CfAttribute>& attributes) {
+py::dict attributes_from(const std::vector<drift::FieldAttribute>& attributes) {
   py::dict out;
-  for (const drift::CfAttribute& attribute : attributes) {
+  for (const drift::FieldAttribute& attribute : attributes) {
     if (attribute.numbers.empty())
       out[py::str(attribute.name)] = attribute.text;
     else if (attribute.numbers.size() == 1)

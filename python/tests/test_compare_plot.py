@@ -14,11 +14,11 @@ def field(model):
 def test_a_comparison_is_a_table(ds, small):
     networks = {name: value for name, value in small.items() if name != "method"}
     heard = []
-    table = drift.compare(ds, ["drift", "nngp:neighbours=16"], seeds=1, progress=lambda share, what: heard.append(what), **networks)
+    table = drift.compare(ds, ["drift", "nngp:neighbours=16"], seeds=1, progress=lambda share, what: heard.append(share), **networks)
     assert list(table.index) == ["drift", "nngp:neighbours=16"]
     assert (table["rmse"] > 0).all() and table["failure"].isna().all()
     assert table.attrs["held_out_observations"] > 0
-    assert any("nngp" in what for what in heard)
+    assert heard and heard == sorted(heard) and 0.5 < heard[-1] <= 1
 
 
 def test_several_seeds_have_a_spread_and_a_folder_keeps_the_fits(ds, tmp_path):

@@ -43,7 +43,7 @@ class Description : public NcTarget {
     for (const int id : dimensions) variable.dimensions.push_back(field.dimensions[static_cast<std::size_t>(id)].first);
     return static_cast<int>(field.variables.size()) - 1;
   }
-  std::vector<CfAttribute>& attributes(int variable) {
+  std::vector<FieldAttribute>& attributes(int variable) {
     return variable == kFile ? field.attributes : field.variables[static_cast<std::size_t>(variable)].attributes;
   }
   // Blocks come as whole rows, one after the other: each begins where the last one ended.

@@ -36,7 +36,7 @@ void expect_same(const NcReader& file, const CfVariable& ours, const NcVariable&
   ASSERT_EQ(ours.dimensions.size(), theirs.dimensions.size()) << ours.name;
   for (std::size_t i = 0; i < ours.dimensions.size(); ++i) EXPECT_EQ(ours.dimensions[i], theirs.dimensions[i].name);
   std::vector<std::string> names;
-  for (const CfAttribute& attribute : ours.attributes) {
+  for (const FieldAttribute& attribute : ours.attributes) {
     names.push_back(attribute.name);
     EXPECT_EQ(attribute.text, file.text(theirs, attribute.name).value_or("")) << attribute.name;
     EXPECT_EQ(attribute.numbers, file.numbers(theirs, attribute.name)) << attribute.name;
@@ -62,7 +62,7 @@ TEST(CfField, IsWhatTheFileHolds) {
     ASSERT_EQ(field.variables.size(), file.variables().size()) << grid;
     for (std::size_t i = 0; i < field.variables.size(); ++i) expect_same(file, field.variables[i], file.variables()[i]);
     EXPECT_GT(field.attributes.size(), 5u);
-    for (const CfAttribute& attribute : field.attributes) {
+    for (const FieldAttribute& attribute : field.attributes) {
       EXPECT_EQ(attribute.text, file.text(attribute.name).value_or("")) << attribute.name;
       EXPECT_EQ(attribute.numbers, file.numbers(attribute.name)) << attribute.name;
     }
