@@ -65,6 +65,8 @@ endforeach()
 file(GLOB cuda_sources CONFIGURE_DEPENDS ${cuda_folder}/*.cu ${cuda_folder}/*.cpp)
 list(FILTER cuda_sources EXCLUDE REGEX "_test\\.cpp$")
 target_sources(drift_engine PRIVATE ${cuda_sources})
+# Host files of the GPU engine are compiled one by one: they share names, and few machines compile them.
+set_source_files_properties(${cuda_sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 set_target_properties(drift_engine PROPERTIES CUDA_ARCHITECTURES OFF CUDA_STANDARD 20)
 # No compiler cache, whatever C++ has: ccache preprocesses without __CUDA_ARCH__, so it takes a kernel that has changed under an
 # #ifdef of the architecture for the one that it knows, and gives back the old object.
