@@ -91,7 +91,8 @@ TEST(Compare, ScoresDriftAsFitDoes) {
   EXPECT_NEAR(measures.at("crps").mean, *result.held_out->crps, kRounding);
   EXPECT_NEAR(measures.at("nlpd").mean, *result.held_out->nll, 100.0 * kRounding);
   EXPECT_NEAR(measures.at("interval_score95").mean, *result.held_out->interval_score95, 100.0 * kRounding);
-  EXPECT_NEAR(measures.at("coverage90").mean, result.held_out->intervals[2].share, 0.02);
+  // All 36 rows both calibrate and score, and one lies on the interval's very edge.
+  EXPECT_NEAR(measures.at("coverage90").mean, result.held_out->intervals[2].share, 1.01 / 36.0);
   EXPECT_NEAR(measures.at("noise_sd").mean, result.model.info.noise_sd, kRounding);
   for (const char* cost : {"fit_s", "fit_core_s", "predict_s", "points_per_s", "peak_mib"})
     EXPECT_GT(measures.at(cost).mean, 0.0) << cost;

@@ -12,9 +12,9 @@
 namespace drift {
 namespace {
 
-// Halves of what is held out: those that calibrate and those that score.
+// Halves of what is held out: those that calibrate and those that score; and what calibrates the model that is kept.
 struct Halved {
-  std::vector<std::size_t> calibrated, scored;
+  std::vector<std::size_t> calibrated, scored, kept;
   Judgement judgement;
 };
 
@@ -26,7 +26,8 @@ Halved halved(const RunSettings& settings, const Dataset& data) {
   parts.judgement = judge(
       plan, data.observations, plan.split.held_out,
       [&](std::span<const std::size_t> rows) {
-        (calls++ == 0 ? parts.calibrated : parts.scored).assign(rows.begin(), rows.end());
+        (calls == 0 ? parts.calibrated : calls == 1 ? parts.scored : parts.kept).assign(rows.begin(), rows.end());
+        ++calls;
         Forecast forecast;
         for (const std::size_t row : rows) {
           forecast.y.push_back(data.observations.value[row]);
@@ -47,6 +48,7 @@ TEST(Judge, NeverScoresATrackThatCalibrated) {
     set_from_flag(settings, "--split", {method});
     const Halved parts = halved(settings, data);
     EXPECT_FALSE(parts.judgement.scores_calibrated) << method;
+    EXPECT_EQ(parts.kept.size(), parts.calibrated.size() + parts.scored.size()) << method;
     std::set<std::int32_t> calibrated;
     for (const std::size_t row : parts.calibrated) calibrated.insert(data.observations.track[row]);
     for (const std::size_t row : parts.scored) EXPECT_FALSE(calibrated.contains(data.observations.track[row])) << method;

@@ -163,7 +163,7 @@ TEST(Compare, AFailingMethodLeavesTheRestIntact) {
             row_of(json::parse(read_file(folder.path() / "alone/table.json")), kQuickMlp)["measures"]["crps"]["mean"]);
   const FinishedRun none = run_shell(folder.path(), compare_line("--rate 1e30 --method drift --seeds 1 --no-maps"));
   EXPECT_EQ(none.status, 1);
-  EXPECT_TRUE(contains(none.err, "no method worked")) << none.err;
+  EXPECT_TRUE(contains(none.err, "no method succeeded")) << none.err;
 }
 
 TEST(Compare, RefusesWhatCannotBe) {
