@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "drift/error.h"
@@ -94,15 +95,26 @@ std::optional<ProcessInfo> process_info(const FieldModel& model) {
 
 std::vector<std::string> describe(const Process& process, const Domain& domain) {
   const ProcessInfo info = info_of(process, domain);
-  std::string text = fmt::format("Process: Matérn {:g}, lengthscales {:.3g} by {:.3g} {}", info.nu, info.lengthscale_x,
-                                 info.lengthscale_y, domain.unit);
+  // q = B x; the lengthscales along and across the stretch are those of B's singular values, that is of B'B's eigenvalues.
+  const double x = 1.0 / info.lengthscale_x, y = 1.0 / info.lengthscale_y;
+  const double xx = x * x, xy = x * info.shear * y, yy = (1.0 + info.shear * info.shear) * y * y;
+  const double middle = 0.5 * (xx + yy), half = std::hypot(0.5 * (xx - yy), xy);
+  const double longer = 1.0 / std::sqrt(middle - half), shorter = 1.0 / std::sqrt(middle + half);
+  std::string text = fmt::format("Process: Matérn {:g}, lengthscales {:.3g} by {:.3g} {}", info.nu, longer, shorter, domain.unit);
+  if (longer > 1.1 * shorter) {
+    const double degrees = 0.5 * std::atan2(-2.0 * xy, yy - xx) * 180.0 / std::numbers::pi + 0.0;  // no -0
+    if (domain.kind == DomainKind::sphere) {
+      text += fmt::format(", the longer {:.0f}° {} of east", std::abs(degrees), degrees < 0.0 ? "south" : "north");
+    } else {
+      text += fmt::format(", the longer {:.0f}° from the x axis", degrees);
+    }
+  }
   if (process.has_time()) {
     text += fmt::format(", {:.3g} days; moving at {:.3g}, {:.3g} {} per day", info.time_lengthscale_days, info.velocity_x,
                         info.velocity_y, domain.unit);
   }
   if (info.fine_share > 0.0)
-    text += fmt::format("; {:.0f} % of its variance over {:.2g} of them", 100.0 * info.fine_share, info.fine_length);
-  if (info.shear != 0.0) text += fmt::format("; shear {:.2g}", info.shear);
+    text += fmt::format("; {:.0f} % of its variance over {:.2g} times these lengths", 100.0 * info.fine_share, info.fine_length);
   text += fmt::format("; sd of the field {:.3g}, of an observation's own error {:.3g}", info.field_sd, info.noise_sd);
   if (info.track_sd > 0.0) text += fmt::format(", of a track's {:.3g}", info.track_sd);
   if (info.platform_sd > 0.0) text += fmt::format(", of a platform's {:.3g}", info.platform_sd);

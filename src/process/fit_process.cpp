@@ -100,7 +100,7 @@ class Fitter {
       report(0.4 + 0.4 * static_cast<double>(i + 1) / static_cast<double>(smoothnesses.size()));
       if (stopped() || (i > 0 && best.parameters.nu != smoothnesses[i])) break;  // smoother still would be worse still
     }
-    if (!stopped()) try_second_structure(best);
+    if (!stopped() && !has_tracks_) try_second_structure(best);
     report(1.0);
     best.evaluations = evaluations_;
     return best;
@@ -112,7 +112,8 @@ class Fitter {
     if (settings_.progress) settings_.progress(share);
   }
 
-  // Beside the roughest field, of longer lengths: the nested model must be worth its two parameters (Akaike's criterion).
+  // Beside the roughest field, of longer lengths: the nested model must be worth its two parameters (Akaike's criterion). Where
+  // whole tracks are left out, no target has a neighbour close enough to tell of it.
   void try_second_structure(ProcessFit& best) {
     ProcessParameters from = rough_;
     from.length_x *= 1.5, from.length_y *= 1.5;
