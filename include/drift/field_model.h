@@ -68,7 +68,7 @@ class Interpolator;  // drift/interpolator.h
 
 // How a blend weighs its parts. The process has this weight where they agree, the networks the rest; the further the networks are
 // from the process, the less they count, and half as much at the reach: where they differ by far more than they did on
-// observations that neither had seen, networks extrapolate, and the process knows that it does.
+// observations that neither had seen, networks as a rule extrapolate.
 struct BlendWeight {
   double process = 1.0;
   double reach = 1.0;  // > 0, in standard deviations of the values
