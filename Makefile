@@ -1,30 +1,30 @@
-# What a person types; `make help` lists it. CMake does the work, with the presets of CMakePresets.json: this file only remembers
-# the order. A build folder is configured once, and only then does tools/install-packages look for missing packages.
+# Shortcuts for common tasks; `make help` lists them. CMake does the work, with the presets of CMakePresets.json. A build folder is
+# configured once, and only then does tools/install-packages look for missing packages.
 
 PREFIX ?= /usr/local
 BUNDLE ?= build/bundle
 JOBS ?= $(shell nproc)
 
-# Sources that clang-format and clang-tidy look at; the latter leaves tests aside.
-FORMATTED = $(shell find include src apps tests python -name '*.h' -o -name '*.cpp')
+# Sources checked by clang-format and clang-tidy; the latter skips tests.
+FORMATTED = $(shell find include src apps tests fuzz python -name '*.h' -o -name '*.cpp')
 FORMATTED_CUDA = $(shell find src -name '*.cu' -o -name '*.cuh')
 TIDIED = /(src|apps)/.*(?<!_test)\.cpp$$
 
 .DEFAULT_GOAL := release
-.PHONY: release python debug demo test unit gpu-test gpu-check bundle asan asan-quick tsan docs install format check-format tidy tidy-changed clean help
+.PHONY: release python debug demo test unit gpu-test gpu-check bundle asan asan-quick tsan fuzz soak docs install format check-format tidy tidy-changed clean help
 .PRECIOUS: build/%/build.ninja build/%/with-tests
 
 build/%/build.ninja:
 	@tools/install-packages
 	@cmake --preset $* -D DRIFT_TESTS=OFF
 
-# The same folder, with the tests and what they need.
+# The same folder, with the tests and their packages.
 build/%/with-tests:
 	@tools/install-packages --tests
 	@cmake --preset $* -D DRIFT_TESTS=ON
 	@touch $@
 
-# The library and the command alone: the tests take longer to compile than all the rest, so those who run them build them.
+# The library and the command alone: the tests take longer to compile than everything else.
 release: build/release/build.ninja
 	@cmake --build --preset release --parallel $(JOBS) --target drift_command drift_manual
 
@@ -48,7 +48,7 @@ unit: build/release/with-tests
 	@cmake --build --preset release --parallel $(JOBS)
 	@ctest --preset release --parallel $(JOBS) --label-regex unit
 
-# On a machine with a GPU; elsewhere every test says why it was left out.
+# On a machine with a GPU; elsewhere every test is skipped with a reason.
 gpu-test: build/release/with-tests
 	@cmake --build --preset release --parallel $(JOBS) --target test_cuda
 	@build/release/test_cuda --gtest_brief=1
@@ -57,7 +57,7 @@ gpu-check: build/release/with-tests
 	@cmake --build --preset release --parallel $(JOBS) --target test_cuda
 	@tools/sanitize-gpu --jobs $(JOBS) build/release/test_cuda
 
-# A folder to be carried to another machine, whatever its GPU: build/bundle/run drift ..., build/bundle/run test_cuda.
+# A folder that runs on another machine, whatever its GPU: build/bundle/run drift ..., build/bundle/run test_cuda.
 bundle: build/release/with-tests
 	@cmake --preset release -D DRIFT_CUDA_ARCHITECTURES=all
 	@cmake --build --preset release --parallel $(JOBS) --target bundle_programs
@@ -67,18 +67,32 @@ asan tsan: %: build/%/with-tests
 	@cmake --build --preset $@ --parallel $(JOBS)
 	@ctest --preset $@ --parallel $(JOBS)
 
-# The rooms where memory is handled by hand, or files from anywhere are read, and whose tests take seconds.
-QUICK_ROOMS = core math netcdf geo data score features network train engine
+# Rooms that manage memory by hand or parse foreign files, and whose tests take seconds.
+QUICK_ROOMS = core netcdf data network
 asan-quick: build/asan/with-tests
 	@cmake --build --preset asan --parallel $(JOBS) --target $(QUICK_ROOMS:%=test_%)
 	@ctest --preset asan --parallel $(JOBS) --tests-regex '^($(subst $() ,|,$(strip $(QUICK_ROOMS))))\.'
 
-# The documentation as a site with a search: build/docs/index.html.
+# Every parser, SECONDS each, from the kept inputs; findings go to build/fuzz/findings.
+SECONDS ?= 60
+build/fuzz/build.ninja:
+	@tools/install-packages --fuzz
+	@cmake --preset fuzz
+fuzz: build/fuzz/build.ninja
+	@cmake --build --preset fuzz --parallel $(JOBS)
+	@tools/fuzz build/fuzz $(SECONDS)
+
+# Kills and injected faults for SECONDS in all: SECONDS=7200 for two hours.
+soak: build/release/with-tests
+	@cmake --build --preset release --parallel $(JOBS) --target drift_command drift_faults
+	@tools/soak build/release $(SECONDS)
+
+# Documentation site with search: build/docs/index.html.
 docs:
 	@tools/install-packages --docs
 	@tools/make-docs build/docs
 
-# DESTDIR, where it is set, goes before the prefix, as packagers expect. The Python package is among it if pybind11 is found.
+# DESTDIR, if set, precedes the prefix, as packagers expect. Includes the Python package if pybind11 is found.
 install: release
 	@cmake --build --preset release --parallel $(JOBS) --target drift_package
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
@@ -89,7 +103,7 @@ format:
 check-format:
 	@clang-format --dry-run -Werror $(FORMATTED) $(FORMATTED_CUDA)
 
-# clang-tidy looks at one source at a time, so it has a folder of its own, in which nothing is built.
+# clang-tidy checks one source at a time, so it has its own folder, in which nothing is built.
 build/tidy/compile_commands.json: build/release/with-tests
 	@cmake --preset tidy >/dev/null
 
@@ -109,15 +123,17 @@ help:
 	@echo "make test       build, then run every test"
 	@echo "make unit       build, then run the unit tests alone"
 	@echo "make gpu-test   build, then run the GPU engine's tests, on a machine with a GPU"
-	@echo "make gpu-check  the same tests under compute-sanitizer's memcheck and racecheck"
-	@echo "make bundle     a folder with drift, its GPU tests and libraries for another machine: BUNDLE (build/bundle)"
+	@echo "make gpu-check  run the same tests under compute-sanitizer's memcheck and racecheck"
+	@echo "make bundle     make a folder with drift, its GPU tests and libraries for another machine: BUNDLE (build/bundle)"
 	@echo "make asan       build with the address and undefined-behaviour sanitizers, then test"
-	@echo "make asan-quick  the same for the quick unit tests alone"
+	@echo "make asan-quick  the same, quick unit tests only"
 	@echo "make tsan       build with the thread sanitizer, then test"
+	@echo "make fuzz       fuzz every parser for SECONDS (60) each; needs clang"
+	@echo "make soak       kill the command and let its system calls fail at random for SECONDS (60)"
 	@echo "make debug      build without optimisation, for a debugger: build/debug/drift"
 	@echo "make install    install under PREFIX (/usr/local); DESTDIR is honoured"
-	@echo "make docs       the documentation as a site with a search: build/docs/index.html"
-	@echo "make format     clang-format every source; make check-format only looks"
-	@echo "make tidy       clang-tidy the library and the command; make tidy-changed only what changed lately"
+	@echo "make docs       build the documentation site: build/docs/index.html"
+	@echo "make format     clang-format every source; make check-format only checks"
+	@echo "make tidy       clang-tidy the library and the command; make tidy-changed: recently changed sources only"
 	@echo "make clean      remove build/ and drift-demo/"
-	@echo "JOBS=n limits the number of parallel jobs (now $(JOBS))."
+	@echo "JOBS=n sets the number of parallel jobs (now $(JOBS))."

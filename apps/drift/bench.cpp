@@ -16,6 +16,7 @@
 #include "drift/error.h"
 #include "drift/grouped.h"
 #include "number_checks.h"
+#include "print.h"
 
 namespace {
 
@@ -51,7 +52,7 @@ drift::NetworkSpec bench_spec(const BenchOptions& options) {
 
 std::string statistic(const BenchOptions& options, const Measurement& m) {
   if (m.steps) return fmt::format("median of {} differences of a long and a short call", m.steps->pairs);
-  return options.cuda() ? "total over the run, copies to the GPU and back counted" : "total over the run";
+  return options.cuda() ? "total over the run, including copies to and from the GPU" : "total over the run";
 }
 
 nlohmann::ordered_json common_json(const BenchOptions& options, const Measurement& m, const std::string& backend) {
@@ -62,7 +63,7 @@ nlohmann::ordered_json common_json(const BenchOptions& options, const Measuremen
                  {"fraction_of_gemm", m.gflops / m.product->gflops},
                  {"gemm_library", m.product->library}});
   }
-  json["flops_counted"] = "those of the dense method, products that algebra makes unnecessary included";
+  json["flops_counted"] = "dense method, including products that algebra makes unnecessary";
   json["gemm_size"] = options.matrix_size;
   if (options.cuda()) json["precision"] = options.precision;
   json.update({{"backend", backend},
@@ -83,10 +84,10 @@ std::string common_text(const BenchOptions& options, const Measurement& m) {
   const std::string beside =
       m.product ? fmt::format("{:.0f} % of this {}'s best product{} ({:.1f} GFLOP/s by {})", 100.0 * m.gflops / m.product->gflops,
                               options.cuda() ? "card" : "machine", precision, m.product->gflops, m.product->library)
-                : fmt::format("factors{}; no cuBLAS was found to measure the card's own product with", precision);
+                : fmt::format("factors{}; cuBLAS was not found, so the card's own product is not measured", precision);
   return fmt::format(
-      "  {:.1f} GFLOP/s of the dense method (products that algebra makes unnecessary counted), {}\n  {:.0f} MiB of memory at "
-      "most; {}, {:.1f} s\n",
+      "  {:.1f} GFLOP/s of the dense method (including products that algebra makes unnecessary), {}\n  {:.0f} MiB peak memory; "
+      "{}, {:.1f} s\n",
       m.gflops, beside, m.peak_rss_mib, statistic(options, m), m.seconds);
 }
 
@@ -131,13 +132,16 @@ void add_first_layers(drift::Engine& engine, const BenchOptions& options, const 
   json["first_layer_sphere_over_plane"] = sphere / plane;
   json["mean_degree"] = kMeanDegree;
   text +=
-      fmt::format("  first layer: {:.0f} ns a point on the sphere (mean degree {:.0f}), {:.0f} ns on the plane: {:.1f} times\n",
+      fmt::format("  first layer: {:.0f} ns per point on the sphere (mean degree {:.0f}), {:.0f} ns on the plane: {:.1f} times\n",
                   sphere, kMeanDegree, plane, sphere / plane);
 }
 
 void print_report(const BenchOptions& options, const nlohmann::ordered_json& json, std::string text) {
   if (!options.json) text.pop_back();
-  fmt::print("{}\n", options.json ? json.dump(2) : text);
+  if (options.json)
+    print_json(json);
+  else
+    print("{}\n", text);
 }
 
 void settle(BenchOptions& options) {
@@ -178,11 +182,11 @@ void bench_train(BenchOptions options) {
   if (m.steps) json.update({{"copies_s", m.steps->copies_s}, {"steps_timed", m.steps->steps}, {"pairs", m.steps->pairs}});
   std::string text = fmt::format("{}, batch {}, {} recipe, {} observations\n", network_text(options, spec), options.batch,
                                  options.recipe, drift::grouped(static_cast<double>(options.observations)));
-  text += fmt::format("  {} observations trained a second, all members together; {:.3g} ms a step\n",
+  text += fmt::format("  {} observations per second in training, all members together; {:.3g} ms per step\n",
                       drift::grouped(m.rows_per_s), step_ms);
   if (m.steps) {
-    text += fmt::format("  not in it: {:.3g} s a call for copies of weights and observations to the GPU and back\n",
-                        m.steps->copies_s);
+    text +=
+        fmt::format("  excluded: {:.3g} s per call to copy weights and observations to and from the GPU\n", m.steps->copies_s);
   }
   text += common_text(options, m);
   add_first_layers(*engine, options, spec, json, text);
@@ -212,7 +216,8 @@ void bench_predict(BenchOptions options) {
   json.update(common_json(options, m, engine->name()));
   std::string text =
       fmt::format("{}, {} points at a time\n", network_text(options, spec), drift::grouped(static_cast<double>(options.batch)));
-  text += fmt::format("  {} points predicted a second by the whole ensemble\n", drift::grouped(points)) + common_text(options, m);
+  text +=
+      fmt::format("  {} points per second, predicted by the whole ensemble\n", drift::grouped(points)) + common_text(options, m);
   add_first_layers(*engine, options, spec, json, text);
   print_report(options, json, text);
 }
@@ -227,17 +232,18 @@ std::shared_ptr<BenchOptions> add_common(CLI::App* verb) {
   verb->add_flag("--json", options->json, "Print one JSON object");
   verb->add_flag("--spherical", options->spherical,
                  fmt::format("The spherical network, its first layer at mean degree {:.0f}", kMeanDegree));
-  add(verb, "--members", options->members, "N", "Networks in the ensemble; 0: as many as threads, ten on a GPU")
+  add(verb, "--members", options->members, "N", "Networks in the ensemble; 0 = one per thread, or ten on a GPU")
       ->check(whole_number(0, 10000));
-  add(verb, "--threads", options->threads, "N", "0: one for each core")->check(whole_number(0, 4096));
-  add(verb, "--backend", options->backend, "NAME", "cpu, or cuda: a GPU")->check(CLI::IsMember({"cpu", "cuda"}).description(""));
-  add(verb, "--precision", options->precision, "NAME", "Of matrix products on a GPU: float32, tf32 or bf16")
+  add(verb, "--threads", options->threads, "N", "Threads; 0 = one per core")->check(whole_number(0, 4096));
+  add(verb, "--backend", options->backend, "NAME", "Backend: cpu, or cuda for a GPU")
+      ->check(CLI::IsMember({"cpu", "cuda"}).description(""));
+  add(verb, "--precision", options->precision, "NAME", "Precision of matrix products on a GPU: float32, tf32 or bf16")
       ->check(one_of_words<drift::Precision>());
   add(verb, "--frequencies", options->frequencies, "NAME",
-      "Of the hidden layers: structured (fast transforms), orthogonal or independent (dense products)")
+      "Frequencies of the hidden layers: structured (fast transforms), orthogonal or independent (dense products)")
       ->check(CLI::IsMember({"structured", "orthogonal", "independent"}).description(""));
-  add(verb, "--seconds", options->seconds, "S", "How long to measure, at least")->check(positive_number());
-  add(verb, "--matrix-size", options->matrix_size, "N", "Of the machine's own product, rows and columns; 0: 4096, on a GPU 8192")
+  add(verb, "--seconds", options->seconds, "S", "Minimum duration of the measurement, seconds")->check(positive_number());
+  add(verb, "--matrix-size", options->matrix_size, "N", "Rows and columns of the reference product; 0 = 4096, or 8192 on a GPU")
       ->check(whole_number(0, 32768));
   return options;
 }
@@ -245,14 +251,14 @@ std::shared_ptr<BenchOptions> add_common(CLI::App* verb) {
 }  // namespace
 
 void add_bench(CLI::App& app) {
-  CLI::App* bench = app.add_subcommand("bench", "Speed on this machine, compared with the machine's limits");
+  CLI::App* bench = app.add_subcommand("bench", "Measure speed on this machine against the machine's limits");
   bench->require_subcommand(1);
   const std::uint64_t many = std::uint64_t{1} << 40;
 
   CLI::App* train = bench->add_subcommand("train", "Training of the paper's experiment-1 network on random observations");
   const auto training = add_common(train);
   add(train, "--batch", training->batch, "N", "Observations per step")->check(whole_number(1, many));
-  add(train, "--observations", training->observations, "N", "Held in memory")->check(whole_number(1, many));
+  add(train, "--observations", training->observations, "N", "Observations held in memory")->check(whole_number(1, many));
   add(train, "--recipe", training->recipe, "NAME", "Optimiser: the paper's Adam (paper) or drift's own (default)")
       ->check(CLI::IsMember({"paper", "default"}).description(""));
   train->callback([training] { bench_train(*training); });
@@ -260,7 +266,7 @@ void add_bench(CLI::App& app) {
   CLI::App* predict = bench->add_subcommand("predict", "Prediction by an ensemble of the same network");
   const auto predicting = add_common(predict);
   predicting->batch = 0;
-  add(predict, "--points", predicting->batch, "N", "Predicted at a time; 0: 20,000, on a GPU 8 million")
+  add(predict, "--points", predicting->batch, "N", "Points per prediction; 0 = 20,000, or 8 million on a GPU")
       ->check(whole_number(0, many));
   predict->callback([predicting] { bench_predict(*predicting); });
 

@@ -23,6 +23,7 @@
 #include "drift/simulate.h"
 #include "drift/truth.h"
 #include "number_checks.h"
+#include "print.h"
 #include "progress.h"
 
 namespace {
@@ -101,10 +102,10 @@ class Baselines {
     json_["gemm_library"] = drift::gemm_library_name();
     json_["peak_rss_mb"] = drift::peak_rss_mib();
     if (options_.json)
-      fmt::print("{}\n", json_.dump(2));
+      print_json(json_);
     else
-      fmt::print("{}On {} threads; this machine's best product: {:.1f} GFLOP/s by {}.\n", text_, options_.threads, gemm_,
-                 drift::gemm_library_name());
+      print("{}On {} threads; this machine's best product: {:.1f} GFLOP/s by {}.\n", text_, options_.threads, gemm_,
+            drift::gemm_library_name());
   }
 
  private:
@@ -193,7 +194,7 @@ class Baselines {
                         {"fit_core_s", one.times.core_s},
                         {"core_s_per_expert", one.times.core_s / there},
                         {"findings", findings}};
-    text_ += fmt::format("experts, {:.0f} of at most {} observations: fitted in {:.1f} s ({:.1f} core-s, {:.2f} an expert)\n",
+    text_ += fmt::format("experts, {:.0f} of at most {} observations: fitted in {:.1f} s ({:.1f} core-s, {:.2f} per expert)\n",
                          there, options_.observations_each, one.times.wall_s, one.times.core_s, one.times.core_s / there);
   }
 
@@ -213,9 +214,9 @@ class Baselines {
                      {"step_ms", 1e3 * difference.wall_s / steps},
                      {"step_core_ms", 1e3 * difference.core_s / steps},
                      {"findings", found(many, tracks.domain)}};
-    text_ += fmt::format("svgp, {} inducing points, batch {}: {:.1f} ms a step ({:.1f} core-ms), from {} steps more or less\n",
-                         options_.inducing, options_.batch, 1e3 * difference.wall_s / steps, 1e3 * difference.core_s / steps,
-                         options_.steps);
+    text_ += fmt::format(
+        "svgp, {} inducing points, batch {}: {:.1f} ms per step ({:.1f} core-ms), from two fits {} steps apart\n",
+        options_.inducing, options_.batch, 1e3 * difference.wall_s / steps, 1e3 * difference.core_s / steps, options_.steps);
   }
 
   // The paper's sizes.
@@ -240,7 +241,7 @@ class Baselines {
                      {"gflops", m.gflops},
                      {"gemm_gflops", product},
                      {"fraction_of_gemm", m.gflops / product}};
-      text_ += fmt::format("{}, {} layers of {}: {} observations trained a second, {:.0f} % of the product's speed\n", name,
+      text_ += fmt::format("{}, {} layers of {}: {} observations per second in training, {:.0f} % of the product's speed\n", name,
                            dense.layers, dense.width, drift::grouped(m.rows_per_s), 100.0 * m.gflops / product);
     }
   }
@@ -261,22 +262,22 @@ CLI::Option* add(CLI::App* verb, const char* name, Value& value, const char* hel
 void add_bench_baselines(CLI::App& bench) {
   const std::uint64_t many = std::uint64_t{1} << 40;
   auto options = std::make_shared<BaselineOptions>();
-  CLI::App* verb = bench.add_subcommand("baselines", "The other methods, on simulated tracks");
+  CLI::App* verb = bench.add_subcommand("baselines", "Measure the other methods on simulated tracks");
   verb->add_flag("--json", options->json, "Print one JSON object");
-  verb->add_option("--only", options->only, "nngp, experts, svgp or neural; all of them unless told")
+  verb->add_option("--only", options->only, "Measure only this: nngp, experts, svgp or neural [all of them]")
       ->type_name("")
       ->check(CLI::IsMember({"nngp", "experts", "svgp", "neural"}).description(""));
-  add(verb, "--observations", options->observations, "Of nngp")->check(whole_number(1000, many));
-  add(verb, "--points", options->points, "That nngp predicts")->check(whole_number(1, many));
-  add(verb, "--neighbours", options->neighbours, "Of nngp")->check(whole_number(1, 1000));
-  add(verb, "--experts", options->experts, "Local experts, at least about so many")->check(whole_number(1, 1000000));
-  add(verb, "--observations-each", options->observations_each, "Of an expert, about")->check(whole_number(10, 100000));
-  add(verb, "--inducing", options->inducing, "Points of svgp")->check(whole_number(2, 20000));
+  add(verb, "--observations", options->observations, "Observations for nngp")->check(whole_number(1000, many));
+  add(verb, "--points", options->points, "Points predicted by nngp")->check(whole_number(1, many));
+  add(verb, "--neighbours", options->neighbours, "Neighbours per prediction of nngp")->check(whole_number(1, 1000));
+  add(verb, "--experts", options->experts, "Approximate number of local experts")->check(whole_number(1, 1000000));
+  add(verb, "--observations-each", options->observations_each, "Approximate number of observations per expert")
+      ->check(whole_number(10, 100000));
+  add(verb, "--inducing", options->inducing, "Inducing points of svgp")->check(whole_number(2, 20000));
   add(verb, "--batch", options->batch, "Observations per step of svgp")->check(whole_number(1, 1000000));
-  add(verb, "--steps", options->steps, "Of svgp to measure")->check(whole_number(1, 100000));
-  add(verb, "--threads", options->threads, "0: one for each core")->check(whole_number(0, 4096));
-  add(verb, "--seconds", options->seconds, "How long to measure the networks, at least")->check(positive_number());
-  add(verb, "--matrix-size", options->matrix_size, "Of the machine's own product, rows and columns")
-      ->check(whole_number(16, 32768));
+  add(verb, "--steps", options->steps, "Steps of svgp to measure")->check(whole_number(1, 100000));
+  add(verb, "--threads", options->threads, "Threads; 0 = one per core")->check(whole_number(0, 4096));
+  add(verb, "--seconds", options->seconds, "Minimum duration of each measurement of networks, seconds")->check(positive_number());
+  add(verb, "--matrix-size", options->matrix_size, "Rows and columns of the reference product")->check(whole_number(16, 32768));
   verb->callback([options] { Baselines(*options).run(); });
 }

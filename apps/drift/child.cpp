@@ -25,7 +25,7 @@ struct Pipe {
 
   Pipe() {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-      throw drift::Error(fmt::format("cannot make a pipe: {}", std::generic_category().message(errno)));
+      throw drift::Error(fmt::format("cannot create a pipe: {}", std::generic_category().message(errno)));
   }
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
@@ -50,7 +50,7 @@ pid_t start(const std::vector<std::string>& arguments, Pipe& out) {
   pid_t child = 0;
   const int error = ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw drift::Error(fmt::format("cannot start another drift: {}", std::generic_category().message(error)));
+  if (error != 0) throw drift::Error(fmt::format("cannot start a child process: {}", std::generic_category().message(error)));
   out.close(1);
   return child;
 }

@@ -15,5 +15,6 @@ void add_predict(CLI::App& app, const std::string& command_line);
 void add_compare(CLI::App& app);
 void add_score(CLI::App& app);
 void add_plot(CLI::App& app);
+void add_verify(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_completion(CLI::App& app);

@@ -16,6 +16,7 @@
 #include "commands.h"
 #include "drift/error.h"
 #include "interrupt.h"
+#include "print.h"
 #include "progress.h"
 #include "run_options.h"
 
@@ -30,9 +31,9 @@ struct CompareOptions {
 
 void list_methods() {
   for (const drift::MethodInfo& method : drift::compare_methods()) {
-    fmt::print("{:10} {}: {}\n", method.name, method.title, method.summary);
+    print("{:10} {}: {}\n", method.name, method.title, method.summary);
     for (const drift::MethodOption& option : method.options)
-      fmt::print("             {:16} {} [{}]\n", option.name, option.help, option.fallback);
+      print("             {:16} {} [{}]\n", option.name, option.help, option.fallback);
   }
 }
 
@@ -51,7 +52,10 @@ class Compare {
   Compare(const CompareOptions& options, drift::RunSettings settings) : options_(options), settings_(std::move(settings)) {}
 
   void run() {
-    if (!options_.one.empty()) end_with_parent();
+    if (!options_.one.empty())
+      end_with_parent();
+    else
+      drift::check_compare_paths(settings_);
     const drift::Reading reading = drift::read_run(settings_);  // a signal ends it as usual: nothing is kept yet
     const drift::ComparePlan plan = drift::plan_compare(settings_, reading);
     if (!options_.one.empty()) return fit_one(plan, reading);
@@ -65,8 +69,8 @@ class Compare {
  private:
   void say(const std::string& text) const {
     if (options_.quiet || options_.json) return;
-    fmt::print("{}\n", text);
-    std::fflush(stdout);
+    print("{}\n", text);
+    output_error();
   }
 
   // In the child: the result goes to stdout, for the parent to read.
@@ -76,7 +80,7 @@ class Compare {
     const drift::Control control = {.progress = [&](double share, const std::string& what) {
       if (line) line->update(share, 1.0, what);
     }};
-    fmt::print("{}", drift::to_json(drift::compare_fit(plan, reading, options_.one, options_.one_seed, control)));
+    print("{}", drift::to_json(drift::compare_fit(plan, reading, options_.one, options_.one_seed, control)));
   }
 
   drift::ComparedFit fit_in_child(const std::string& method, std::uint64_t seed, const std::stop_token& stop) const {
@@ -139,9 +143,13 @@ class Compare {
     const std::string pictures = draw(plan, comparison);
     const bool coloured = isatty(STDOUT_FILENO) == 1;
     if (options_.json) {
-      fmt::print("{}", drift::comparison_json(comparison));
+      print("{}", drift::comparison_json(comparison));
     } else {
-      say("\n" + drift::comparison_text(comparison, coloured));
+      const std::string table = "\n" + drift::comparison_text(comparison, coloured);
+      if (coloured && !options_.quiet)
+        fmt::print("{}\n", table);  // with the colours' own control characters
+      else
+        say(table);
       say(fmt::format("{}  table.md, table.csv, table.json, run.toml{}; fits and their maps in fits", plan.folder.string(),
                       pictures));
     }
@@ -160,9 +168,9 @@ void add_compare(CLI::App& app) {
   verb->footer(
       "drift compare run.toml --method all --seeds 1\ndrift compare FILES --value sla --method drift --method "
       "nngp:neighbours=64\n"
-      "If stopped, the same command resumes; drift compare --list names the methods and their options.");
+      "If stopped, the same command resumes; drift compare --list lists the methods and their options.");
   verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
-  verb->add_flag("--list", options->list, "List the methods with their options and exit");
+  verb->add_flag("--list", options->list, "List the methods and their options, then exit");
   auto flags = std::make_shared<RunOptions>(
       *verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "compare"});
   verb->add_flag("--no-maps", options->no_maps, "Draw no pictures")->group("Compare");

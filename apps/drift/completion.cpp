@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "print.h"
 
 namespace {
 
@@ -69,8 +70,8 @@ std::string bash_script(const CLI::App& app) {
 void add_completion(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("completion", "Print a shell completion script");
   verb->footer(
-      "Bash, for this shell: source <(drift completion bash)\nFor all to come: drift completion bash > "
+      "Bash, for this shell: source <(drift completion bash)\nFor every new shell: drift completion bash > "
       "~/.local/share/bash-completion/completions/drift");
   verb->require_subcommand(1);
-  verb->add_subcommand("bash", "For bash")->callback([&app] { fmt::print("{}", bash_script(app)); });
+  verb->add_subcommand("bash", "For bash")->callback([&app] { print("{}", bash_script(app)); });
 }

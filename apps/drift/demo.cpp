@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -16,6 +15,7 @@
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/field_file.h"
+#include "drift/files.h"
 #include "drift/grouped.h"
 #include "drift/plot.h"
 #include "drift/predict.h"
@@ -24,6 +24,7 @@
 #include "drift/truth.h"
 #include "drift/tune_run.h"
 #include "number_checks.h"
+#include "print.h"
 #include "run_options.h"
 #include "scores_text.h"
 #include "verb_control.h"
@@ -110,16 +111,10 @@ class Demo {
     std::error_code error;
     std::filesystem::create_directories(options_.out, error);
     if (error)
-      throw drift::Error(
-          fmt::format("{}: the folder for the results cannot be made: {}", options_.out.string(), error.message()));
+      throw drift::Error(fmt::format("cannot create the folder {} for the results: {}", options_.out.string(), error.message()));
   }
 
-  void write_text(const char* name, const std::string& text) const {
-    std::ofstream stream(file(name));
-    stream << text;
-    stream.close();
-    if (!stream) throw drift::Error(fmt::format("{}: cannot be written; is the disk full?", file(name).string()));
-  }
+  void write_text(const char* name, const std::string& text) const { drift::write_text_file(file(name), text); }
 
   void simulate() {
     drift::SimulateOptions simulation;
@@ -132,7 +127,7 @@ class Demo {
         drift::rate_for(options_.observations.value_or(options_.full ? kFullObservations : kObservations), simulation);
     const drift::Observations observations = drift::simulate(truth_, simulation, nullptr, verb_.quiet_job());
     drift::write_track_file(file("observations.nc"), observations, field_info(),
-                            {.attributes = {{"title", "Simulated observations of a made-up field"},
+                            {.attributes = {{"title", "Simulated observations of a synthetic field"},
                                             {"summary", fmt::format("truth: {}", drift::to_text(field_))}}});
     say(fmt::format(
         "Simulated {} observations: nine days of Sentinel-3A, Sentinel-3B and CryoSat-2 over the Arctic.\n"
@@ -189,12 +184,11 @@ class Demo {
         file("truth.nc"), {.grid = map.grid,
                            .time_days = map.time_days,
                            .layers = {{.info = field_info()}},
-                           .attributes = {{"title", "The made-up field without noise"}, {"summary", drift::to_text(field_)}}});
+                           .attributes = {{"title", "The synthetic field without noise"}, {"summary", drift::to_text(field_)}}});
     for (std::size_t t = 0; t < map.time_days.size(); ++t) {
-      const std::vector<double> truth = truth_at(points, map.time_days[t]);
-      std::vector<float> values(truth.begin(), truth.end());
+      std::vector<double> values = truth_at(points, map.time_days[t]);
       for (std::size_t i = 0; i < values.size(); ++i) {
-        if (!(lat[i] >= kSouthDeg)) values[i] = std::nanf("");
+        if (!(lat[i] >= kSouthDeg)) values[i] = std::nan("");
       }
       writer.write(0, t, 0, values);
     }
@@ -275,25 +269,24 @@ class Demo {
                                      {"train_s", result_.train_s},
                                      {"peak_rss_mb", drift::peak_rss_mib()}};
       json.update(scores_json());
-      fmt::print("{}\n", json.dump(2));
+      print_json(json);
       return;
     }
-    say(fmt::format(
-        "\nAgainst the truth that the observations were made from (whose standard deviation is about 1), on {} and {}:",
-        kMapTimes[0], kMapTimes[1]));
+    say(fmt::format("\nScores against the truth, whose standard deviation is about 1, on {} and {}:", kMapTimes[0],
+                    kMapTimes[1]));
     say(scores_text(truth_scores_, ""));
     say(fmt::format(
-        "From the one to the other the truth changes by {:.2f} and the map by {:.2f} (root mean square); the two changes "
-        "differ by {:.2f}.\n",
+        "Between these times the truth changes by {:.2f} and the map by {:.2f} (RMS); the two changes differ by {:.2f} "
+        "(RMS).\n",
         change_.truth, change_.map, change_.error));
-    say(std::string(plan_.out_of_fold ? "Observations forecast out of fold, noise included:\n"
-                                      : "Observations held out, noise included:\n") +
+    say(std::string(plan_.out_of_fold ? "Out-of-fold forecasts of observations, noise included:\n"
+                                      : "Held-out observations, noise included:\n") +
         scores_text(*result_.held_out, ""));
     for (const auto& [name, what] : {std::pair{"map.png", "truth and map at the two times"},
                                      {"map_sd.png", "the map's standard deviation at those times"},
                                      {"map.nc", "the map at those times, for xarray, GMT, Panoply, ncview"},
                                      {"truth.nc", "the truth on the same grid"},
-                                     {"observations.nc", "what the satellites saw"},
+                                     {"observations.nc", "the simulated observations"},
                                      {"run.toml", "the settings: change them and run drift fit run.toml"},
                                      {"model.safetensors", "the model: drift predict, drift score"},
                                      {"scores.json", "the scores above"}}) {
@@ -330,7 +323,7 @@ void add_demo(CLI::App& app, const std::string& command_line) {
       ->type_name("")
       ->check(non_negative_number());
   verb->add_flag("--full", options->full,
-                 "The size of the paper's first experiment: 1.16 million observations, ten members, one epoch");
+                 "Use the size of the paper's first experiment: 1.16 million observations, ten members, one epoch");
   verb->add_flag("--json", options->json, "Print one JSON object instead of text");
   verb->add_flag("--quiet", options->quiet, "Print errors only");
   auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"", "model", "train"});

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -11,8 +12,9 @@
 #include "commands.h"
 #include "drift/bench.h"
 #include "drift/error.h"
+#include "drift/files.h"
 #include "drift/grouped.h"
-#include "output_path.h"
+#include "print.h"
 #include "progress.h"
 #include "run_options.h"
 #include "scores_text.h"
@@ -31,15 +33,15 @@ drift::RunSettings settle(const FitOptions& options, const RunOptions& flags) {
   const bool run_file = is_run_file(options.inputs);
   if (settings.data.files.empty()) {
     throw drift::UsageError(
-        run_file ? fmt::format("{}: names no observations; add files = [\"...\"] to its table [data]", options.inputs[0])
+        run_file ? fmt::format("{} names no observations; add files = [\"...\"] to its table [data]", options.inputs[0])
                  : "fit needs observations: drift fit FILES --value NAME --out model.safetensors");
   }
   if (settings.output.model.empty() && !options.plan_only) {
-    throw drift::UsageError(
-        run_file ? fmt::format("{}: does not say where the model goes; add model = \"model.safetensors\" to its table "
-                               "[output], or give --out",
-                               options.inputs[0])
-                 : "fit needs --out, the model's file: --out model.safetensors");
+    throw drift::UsageError(run_file
+                                ? fmt::format("{} does not name the model's file; add model = \"model.safetensors\" to its table "
+                                              "[output], or give --out",
+                                              options.inputs[0])
+                                : "fit needs --out, the model's file: --out model.safetensors");
   }
   return settings;
 }
@@ -50,12 +52,14 @@ class Fit {
       : options_(options), settings_(std::move(settings)), verb_(!options.quiet && !options.json, !options.quiet) {}
 
   void run() {
-    if (!settings_.output.model.empty()) check_output(settings_.output.model);
-    if (settings_.tune.method == drift::TuneMethod::bayes && !settings_.tune.study.empty()) check_output(settings_.tune.study);
+    drift::check_outputs(input_paths(options_.inputs, settings_), drift::run_outputs(settings_));
     const drift::Reading reading = drift::read_run(settings_, verb_.quiet_job());
     say(reading_text(reading));
     if (options_.plan_only) {
-      show(drift::plan_fit(settings_, reading, drift::Judging::automatic, verb_.quiet_job()));
+      const drift::FitPlan plan = drift::plan_fit(settings_, reading, drift::Judging::automatic, verb_.quiet_job());
+      show(plan);
+      if (plan.memory_mib > 0.0)
+        say(fmt::format("Memory: about {} MiB for training.", drift::grouped(std::round(plan.memory_mib))));
       return;
     }
     drift::Control control = verb_.job("Training");
@@ -129,7 +133,7 @@ class Fit {
                                                                 : nlohmann::ordered_json(nullptr)},
                                      {"train_s", result.train_s},
                                      {"peak_rss_mb", drift::peak_rss_mib()}};
-      fmt::print("{}\n", json.dump(2));
+      print_json(json);
       return;
     }
     say(fmt::format("Trained in {}.", clock_text(result.train_s)));
@@ -162,7 +166,7 @@ class Fit {
 
 void add_fit(CLI::App& app) {
   auto options = std::make_shared<FitOptions>();
-  CLI::App* verb = app.add_subcommand("fit", "Train a model on observations");
+  CLI::App* verb = app.add_subcommand("fit", "Fit a model to observations");
   verb->footer(
       "Minimal call: drift fit FILES --value sla --out model.safetensors\n"
       "If stopped by ctrl-C or killed, the same command resumes from the last checkpoint.");

@@ -7,8 +7,11 @@
 
 #include "commands.h"
 #include "drift/calendar.h"
+#include "drift/files.h"
 #include "drift/grouped.h"
+#include "drift/plot.h"
 #include "drift/summary.h"
+#include "print.h"
 #include "run_options.h"
 #include "verb_control.h"
 
@@ -16,6 +19,7 @@ namespace {
 
 struct InspectOptions {
   std::vector<std::string> files;
+  std::string picture;
   bool json = false;
 };
 
@@ -31,7 +35,7 @@ const std::vector<std::pair<const char*, std::string drift::Roles::*>>& role_nam
 
 void print_roles(const drift::Reading& reading) {
   const drift::ReadReport& report = reading.report;
-  fmt::print("Roles{}\n", report.preset.empty() ? "" : fmt::format(" (preset {})", report.preset));
+  print("Roles{}\n", report.preset.empty() ? "" : fmt::format(" (preset {})", report.preset));
   for (const auto& [name, role] : role_names()) {
     const std::string& variable = report.roles.*role;
     if (variable.empty()) continue;
@@ -40,52 +44,79 @@ void print_roles(const drift::Reading& reading) {
       detail = reading.value.unit.empty() ? "" : fmt::format(" [{}]", reading.value.unit);
       if (!reading.value.long_name.empty()) detail += "  " + reading.value.long_name;
     }
-    fmt::print("  {:10} {}{}\n", name, variable, detail);
+    print("  {:10} {}{}\n", name, variable, detail);
   }
 }
 
 void print_rows(const drift::Reading& reading) {
   const drift::ReadReport& report = reading.report;
-  fmt::print("\nRows\n  {:>14}  read\n  {:>14}  kept\n", count_text(report.rows), count_text(reading.observations.size()));
+  print("\nRows\n  {:>14}  read\n  {:>14}  kept\n", count_text(report.rows), count_text(reading.observations.size()));
   for (const drift::Rejected& rejected : report.rejected)
-    fmt::print("  {:>14}  left out: {}\n", count_text(rejected.count), rejected.reason);
+    print("  {:>14}  left out: {}\n", count_text(rejected.count), rejected.reason);
+  if (const std::string quality = quality_text(report); !quality.empty()) print("  {}\n", quality);
 }
 
 void print_extent(const drift::Reading& reading, const drift::Summary& summary) {
   const char* const x = reading.on_plane ? "x" : "longitude";
   const char* const y = reading.on_plane ? "y" : "latitude";
-  fmt::print("\nExtent\n  {:10} {:.4f} to {:.4f}\n  {:10} {:.4f} to {:.4f}\n", x, summary.lon.least, summary.lon.most, y,
-             summary.lat.least, summary.lat.most);
+  print("\nExtent\n  {:10} {:.4f} to {:.4f}\n  {:10} {:.4f} to {:.4f}\n", x, summary.lon.least, summary.lon.most, y,
+        summary.lat.least, summary.lat.most);
   if (!summary.has_time) {
-    fmt::print("  time       none: a model of space alone\n");
+    print("  time       none: the field does not vary in time\n");
   } else if (reading.calendar_time) {
-    fmt::print("  time       {} to {} ({:.4g} days)\n", drift::iso_time(summary.time.least), drift::iso_time(summary.time.most),
-               summary.time.most - summary.time.least);
+    print("  time       {} to {} ({:.4g} days)\n", drift::iso_time(summary.time.least), drift::iso_time(summary.time.most),
+          summary.time.most - summary.time.least);
   } else {
-    fmt::print("  time       {:g} to {:g} (numbers of the file's own)\n", summary.time.least, summary.time.most);
+    print("  time       {:g} to {:g} (plain numbers, not dates)\n", summary.time.least, summary.time.most);
   }
   for (const drift::Summary::Platform& platform : summary.platforms) {
-    fmt::print("  platform   {} ({} observations)\n", platform.name, count_text(platform.count));
+    print("  platform   {} ({} observations)\n", platform.name, count_text(platform.count));
   }
-  if (reading.tracks > 0) fmt::print("  tracks     {} (from {})\n", count_text(reading.tracks), reading.tracks_from);
+  if (reading.tracks > 0) print("  tracks     {} (from {})\n", count_text(reading.tracks), reading.tracks_from);
 }
 
 void print_values(const drift::Summary& summary) {
   const auto& q = summary.quantiles;
-  fmt::print("\nValues\n  mean {:.4g}, standard deviation {:.4g}\n", summary.mean, summary.sd);
-  fmt::print("  least {:.4g}, 1 % {:.4g}, 25 % {:.4g}, median {:.4g}, 75 % {:.4g}, 99 % {:.4g}, most {:.4g}\n", q[0], q[1], q[2],
-             q[3], q[4], q[5], q[6]);
+  print("\nValues\n  mean {:.4g}, standard deviation {:.4g}\n", summary.mean, summary.sd);
+  print("  min {:.4g}, 1 % {:.4g}, 25 % {:.4g}, median {:.4g}, 75 % {:.4g}, 99 % {:.4g}, max {:.4g}\n", q[0], q[1], q[2], q[3],
+        q[4], q[5], q[6]);
   std::size_t most = 1;
   for (const drift::Summary::Bin& bin : summary.histogram) most = std::max(most, bin.count);
   for (const drift::Summary::Bin& bin : summary.histogram) {
     constexpr double kWidth = 50.0;
     const auto length =
         static_cast<std::size_t>(std::lround(kWidth * static_cast<double>(bin.count) / static_cast<double>(most)));
-    fmt::print("  {:>10.4g} .. {:<10.4g} {:>12}  {}\n", bin.low, bin.high, count_text(bin.count), std::string(length, '#'));
+    print("  {:>10.4g} .. {:<10.4g} {:>12}  {}\n", bin.low, bin.high, count_text(bin.count), std::string(length, '#'));
   }
 }
 
-void print_json(const drift::Reading& reading, const drift::Summary& summary) {
+void print_tails(const drift::Summary& summary) {
+  const auto list = [](const std::vector<double>& values) {
+    std::string text;
+    for (const double value : values) text += fmt::format(" {:.4g}", value);
+    return text;
+  };
+  print("  lowest {}\n  highest{}\n", list(summary.lowest), list(summary.highest));
+}
+
+std::string tails_warning(const drift::Summary& summary) {
+  if (!summary.tails) return {};
+  const drift::Summary::Tails& tails = *summary.tails;
+  return fmt::format(
+      "the standard deviation, {:.4g}, is far above what the middle half of the values tells, {:.4g}: {} value{} far "
+      "off; --valid {:g}:{:g} leaves {} out.",
+      summary.sd, tails.robust_sd, count_text(tails.beyond), tails.beyond == 1 ? " lies" : "s lie", tails.valid.low,
+      tails.valid.high, tails.beyond == 1 ? "it" : "them");
+}
+
+// A small map and a time line, to be seen at a glance.
+void print_sketches(const drift::Reading& reading) {
+  print("\nWhere\n");
+  for (const std::string& row : drift::sketch_map(reading)) print("  |{}|\n", row);
+  if (const std::string times = drift::sketch_times(reading); !times.empty()) print("When\n  |{}|\n", times);
+}
+
+void print_reading_json(const drift::Reading& reading, const drift::Summary& summary) {
   const drift::ReadReport& report = reading.report;
   nlohmann::ordered_json json = {{"format", report.format},
                                  {"preset", report.preset},
@@ -101,6 +132,8 @@ void print_json(const drift::Reading& reading, const drift::Summary& summary) {
   json["kept"] = summary.count;
   json["rejected"] = nlohmann::json::object();
   for (const drift::Rejected& rejected : report.rejected) json["rejected"][rejected.reason] = rejected.count;
+  json["quality_control"] = report.quality;
+  json["quality_left_out"] = report.quality_left_out;
   json["on_plane"] = reading.on_plane;
   json["extent"] = {summary.lon.least, summary.lat.least, summary.lon.most, summary.lat.most};
   if (summary.has_time) json["time"] = {summary.time.least, summary.time.most};
@@ -111,38 +144,53 @@ void print_json(const drift::Reading& reading, const drift::Summary& summary) {
   json["mean"] = summary.mean;
   json["sd"] = summary.sd;
   json["quantiles"] = summary.quantiles;
+  json["lowest"] = summary.lowest;
+  json["highest"] = summary.highest;
+  if (summary.tails) json["proposed_valid"] = {summary.tails->valid.low, summary.tails->valid.high};
   json["warnings"] = report.warnings;
-  fmt::print("{}\n", json.dump(2));
+  print_json(json);
 }
 
 void run(const InspectOptions& options, const RunOptions& flags) {
   drift::RunSettings settings;
   flags.apply(settings);
-  const drift::Reading reading =
-      drift::read_observations(options.files, drift::read_options(settings), VerbControl(false, false).quiet_job());
+  const VerbControl verb(false, false);
+  if (!options.picture.empty()) {
+    drift::check_picture_name(options.picture);
+    drift::check_outputs(drift::named_files("the observations", options.files), {{"the picture", options.picture}});
+  }
+  const drift::Reading reading = drift::read_observations(options.files, drift::read_options(settings), verb.quiet_job());
   const drift::Summary summary = drift::summarise(reading);
+  if (!options.picture.empty()) drift::plot_observations(reading, options.picture, verb.quiet_job());
   if (options.json) {
-    print_json(reading, summary);
+    print_reading_json(reading, summary);
     return;
   }
   const auto& files = reading.report.files;
-  fmt::print("{} {} file{}: {}{}\n\n", files.size(), reading.report.format, files.size() == 1 ? "" : "s", files.front().string(),
-             files.size() == 1 ? "" : fmt::format(" ... {}", files.back().string()));
+  print("{} {} file{}: {}{}\n\n", files.size(), reading.report.format, files.size() == 1 ? "" : "s", files.front().string(),
+        files.size() == 1 ? "" : fmt::format(" ... {}", files.back().string()));
   print_roles(reading);
   print_rows(reading);
   print_extent(reading, summary);
   print_values(summary);
-  for (const std::string& warning : reading.report.warnings) fmt::print("\nwarning: {}\n", warning);
+  print_tails(summary);
+  print_sketches(reading);
+  for (const std::string& warning : reading.report.warnings) print("\nwarning: {}\n", warning);
+  if (const std::string warning = tails_warning(summary); !warning.empty()) print("\nwarning: {}\n", warning);
+  if (!options.picture.empty()) print("\n{}  the observations on a map\n", options.picture);
 }
 
 }  // namespace
 
 void add_inspect(CLI::App& app) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App* verb = app.add_subcommand("inspect", "Show what is in files of observations");
+  CLI::App* verb = app.add_subcommand("inspect", "Show the contents of files of observations");
   verb->footer("drift inspect 'tracks/*.nc' --value sla_filtered");
   verb->add_option("FILES", options->files, "Observations: paths or globs, NetCDF or CSV")->type_name("")->required();
   auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"data", "--threads"});
-  verb->add_flag("--json", options->json, "Print it as JSON")->group("Run");
+  verb->add_option("--png", options->picture, "Draw the observations on a map: a picture, .png or .pdf")
+      ->type_name("FILE")
+      ->group("Run");
+  verb->add_flag("--json", options->json, "Print the result as JSON")->group("Run");
   verb->callback([options, flags] { run(*options, *flags); });
 }

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "command_line.h"
@@ -15,6 +17,7 @@
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
 #include "drift/version.h"
+#include "print.h"
 
 namespace {
 
@@ -22,7 +25,7 @@ constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
 int fail(int status, const std::string& message) {
-  fmt::print(stderr, "drift: {}\n", message);
+  print(stderr, "drift: {}\n", message);
   return status;
 }
 
@@ -76,7 +79,7 @@ int wrong_command_line(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Turns scattered observations into continuous fields with honest uncertainty.", "drift");
+  CLI::App app("Turns scattered observations into continuous fields with calibrated uncertainty.", "drift");
   app.set_version_flag("--version", fmt::format("drift {}", drift::version()), "Print the version and exit");
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
@@ -90,6 +93,7 @@ int run(int argc, char** argv) {
   add_score(app);
   add_compare(app);
   add_plot(app);
+  add_verify(app);
   add_bench(app);
   add_completion(app);
   try {
@@ -108,7 +112,7 @@ int guarded_run(int argc, char** argv) {
   } catch (const drift::UsageError& error) {
     return fail(kWrongUsage, error.what());
   } catch (const std::bad_alloc&) {
-    return fail(kFailed, "the machine has not enough memory for this; ask for fewer observations, members or features");
+    return fail(kFailed, "out of memory; use fewer observations, members or features");
   } catch (const std::exception& error) {
     return fail(kFailed, error.what());
   }
@@ -117,10 +121,14 @@ int guarded_run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int status = guarded_run(argc, argv);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is a write that fails, with its reason
+  int status = guarded_run(argc, argv);
+  if (const int error = output_error(); error != 0 && status == 0) {
+    status = fail(kFailed, fmt::format("the output is incomplete: cannot write to standard output: {}",
+                                       std::generic_category().message(error)));
+  }
   if (status == 0) return 0;
   // HDF5 tidies up when the program ends, and crashes at that after a write that failed: all has been said, so it is not let.
-  std::fflush(stdout);
   std::fflush(stderr);
   std::_Exit(status);
 }

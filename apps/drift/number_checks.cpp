@@ -14,7 +14,7 @@ CLI::Validator finite_number(bool zero_allowed) {
   const auto check = [zero_allowed](std::string& text) -> std::string {
     const std::optional<double> number = drift::parse_number<double>(text);
     if (number && (*number > 0.0 || (zero_allowed && *number == 0.0))) return "";
-    return fmt::format("'{}' is not a number {}", text, zero_allowed ? "of zero or more" : "greater than zero");
+    return fmt::format("'{}' is not a number {}", text, zero_allowed ? "that is zero or more" : "greater than zero");
   };
   return CLI::Validator(check, "");
 }

@@ -12,10 +12,12 @@
 
 #include "commands.h"
 #include "drift/error.h"
+#include "drift/files.h"
 #include "drift/grouped.h"
 #include "drift/parse_number.h"
 #include "drift/read_observations.h"
 #include "number_checks.h"
+#include "print.h"
 #include "verb_control.h"
 
 namespace {
@@ -38,7 +40,7 @@ std::optional<std::array<double, 2>> parse_limits(const std::string& option, con
   if (text.empty()) return std::nullopt;
   const auto limits = drift::parse_numbers<double>(text, ':', 2);
   if (!limits || !((*limits)[0] < (*limits)[1])) {
-    throw drift::UsageError(fmt::format("{}: '{}' is not LOW:HIGH, two numbers of which the first is the smaller", option, text));
+    throw drift::UsageError(fmt::format("{}: '{}' is not LOW:HIGH, two numbers in ascending order", option, text));
   }
   return std::array{(*limits)[0], (*limits)[1]};
 }
@@ -58,7 +60,7 @@ std::filesystem::path sd_name(const std::filesystem::path& picture) {
 
 void read_overlay(PlotRun& run) {
   if (run.observations.empty()) {
-    if (!run.value.empty()) throw drift::UsageError("--value names a variable of --observations, which are missing");
+    if (!run.value.empty()) throw drift::UsageError("--value names a variable of --observations, which is not given");
     return;
   }
   drift::ReadOptions options;
@@ -96,8 +98,12 @@ void run_plot(PlotRun run) {
   run.plot.sd_limits = parse_limits("--sd-limits", run.sd_limits);
   run.plot.panels = panels_named(run.panels);
   if (run.separate && run.panels != "auto" && run.panels != "both") {
-    throw drift::UsageError("--separate makes a picture each of mean and sd; leave --panels out");
+    throw drift::UsageError("--separate draws mean and sd as separate pictures; leave --panels out");
   }
+  drift::NamedPaths inputs = drift::named_files("the observations", run.observations), outputs = {{"the picture", run.out}};
+  inputs.push_back({"the map", run.map});
+  if (run.separate) outputs.push_back({"the picture of the sd", sd_name(run.out)});
+  drift::check_outputs(inputs, outputs);
   read_overlay(run);
 
   const VerbControl verb(false, false);
@@ -105,7 +111,7 @@ void run_plot(PlotRun run) {
   const auto draw = [&](const std::filesystem::path& picture) {
     const drift::PlotReport report = drift::plot_map(run.map, picture, run.plot, verb.quiet_job());
     pictures.push_back(to_json(run, picture, report));
-    if (!run.json && !run.quiet) fmt::print("{}\n", to_text(picture, report));
+    if (!run.json && !run.quiet) print("{}\n", to_text(picture, report));
   };
   if (run.separate) {
     run.plot.panels = drift::PlotPanels::mean;
@@ -115,13 +121,13 @@ void run_plot(PlotRun run) {
   } else {
     draw(run.out);
   }
-  if (run.json) fmt::print("{}\n", nlohmann::ordered_json{{"pictures", pictures}}.dump(2));
+  if (run.json) print_json({{"pictures", pictures}});
 }
 
 }  // namespace
 
 void add_plot(CLI::App& app) {
-  CLI::App* verb = app.add_subcommand("plot", "Maps as figures: mean and sd, polar, global or regional, with coastlines");
+  CLI::App* verb = app.add_subcommand("plot", "Draw a map as a figure: mean and sd, polar, global or regional, with coastlines");
   auto run = std::make_shared<PlotRun>();
   const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
     return verb->add_option(name, value, help)->type_name(type);
@@ -130,20 +136,20 @@ void add_plot(CLI::App& app) {
   add("--out", run->out, "FILE", "The picture, .png or .pdf (default: the map's name with .png)");
   add("--variable", run->plot.variable, "NAME", "Variable to draw (default: the one with an uncertainty, or the only one)");
   add("--time", run->plot.time, "T", "Index from 0, or a time such as 2020-03-01T06:00 (default: the first)");
-  add("--panels", run->panels, "NAME", "mean, sd, both side by side, or auto: both where the map has an sd")
+  add("--panels", run->panels, "NAME", "mean, sd, both side by side, or auto: both if the map has an sd")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "mean", "sd", "both"}).description(""));
   verb->add_flag("--separate", run->separate, "Separate pictures: FILE for the mean, and FILE with _sd in its name");
   add("--limits", run->limits, "LOW:HIGH", "Colour limits of the mean (default: the middle 99 % of its values)");
   add("--sd-limits", run->sd_limits, "LOW:HIGH", "Colour limits of the sd (default: from 0)");
   add("--colours", run->plot.colours, "NAME", "GMT colour map of the mean: batlow, vik, roma_r (_r reverses it)");
-  add("--sd-colours", run->plot.sd_colours, "NAME", "Of the sd");
+  add("--sd-colours", run->plot.sd_colours, "NAME", "GMT colour map of the sd");
   add("--observations", run->observations, "FILES", "Observations to draw over the mean in its colours");
-  add("--value", run->value, "NAME", "Their variable or column (default: guessed)");
-  add("--title", run->plot.title, "TEXT", "Default: the variable's long name and the time");
+  add("--value", run->value, "NAME", "Variable or column of the observations (default: guessed)");
+  add("--title", run->plot.title, "TEXT", "Title (default: the variable's long name and the time)");
   add("--width", run->plot.width_cm, "CM", "Total width of the panels, 4 to 100 (default 17 for two, 12 for one)")
       ->check(positive_number());
-  add("--dpi", run->plot.dpi, "N", "Dots per inch")->capture_default_str()->check(whole_number(30, 1200));
+  add("--dpi", run->plot.dpi, "N", "Resolution, dots per inch")->capture_default_str()->check(whole_number(30, 1200));
   verb->add_flag("--quiet", run->quiet, "Print errors only");
   verb->add_flag("--json", run->json, "Print one JSON object");
   verb->callback([run] { run_plot(*run); });

@@ -13,10 +13,11 @@
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/field.h"
+#include "drift/files.h"
 #include "drift/grouped.h"
 #include "drift/parse_number.h"
 #include "number_checks.h"
-#include "output_path.h"
+#include "print.h"
 #include "verb_control.h"
 
 namespace {
@@ -37,7 +38,7 @@ std::map<std::string, std::string> parse_attributes(const std::vector<std::strin
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos)
-      throw drift::UsageError(fmt::format("--attr {}: must be KEY=VALUE, as license=CC-BY-4.0", text));
+      throw drift::UsageError(fmt::format("--attr {}: must be KEY=VALUE, such as license=CC-BY-4.0", text));
     const std::string key = text.substr(0, equals);
     if (!attributes.emplace(key, text.substr(equals + 1)).second)
       throw drift::UsageError(fmt::format("--attr {}: '{}' is given twice", text, key));
@@ -72,8 +73,9 @@ void add_times(const std::string& text, bool calendar, std::vector<double>& time
   const double step = parse_time(text.substr(second + 1), false);
   const double count = std::floor((to - from) / step + 1e-9) + 1.0;
   if (!(step > 0.0) || !(to >= from) || count > kMostTimes) {
-    throw drift::UsageError(fmt::format(
-        "--time {}: the step must be positive, TO not before FROM, and the times no more than {:g}", text, kMostTimes));
+    throw drift::UsageError(
+        fmt::format("--time {}: the step must be positive, TO must not be before FROM, and at most {:g} times are possible", text,
+                    kMostTimes));
   }
   for (double i = 0.0; i < count; ++i) times.push_back(from + i * step);
 }
@@ -89,9 +91,12 @@ class Predict {
   void run() {
     const bool of_maps = !options_.grid.empty() || options_.mask != "none" || !options_.attributes.empty();
     if (!options_.at.empty() && of_maps) {
-      throw drift::UsageError("--at predicts at given points; --grid, --mask and --attr are for maps");
+      throw drift::UsageError("--grid, --mask and --attr are for maps; leave them out with --at");
     }
-    check_output(options_.out);
+    if (options_.at.empty()) drift::sink_for(options_.out);  // refuses a name that no map may have
+    drift::NamedPaths inputs = drift::named_file("the grid", options_.grid);
+    inputs.insert(inputs.end(), {{"the model", options_.model}, {"the points", options_.at}});
+    drift::check_outputs(inputs, {{options_.at.empty() ? "the map" : "the table", options_.out}});
     model_ = drift::load_field_model(options_.model);
     engine_ = drift::make_engine(drift::enum_named<drift::Backend>("--backend", options_.backend), {.threads = options_.threads});
     settle_times();
@@ -107,28 +112,38 @@ class Predict {
 
  private:
   void say(const std::string& text) const { verb_.say(text); }
-  void warn(const std::string& text) const { fmt::print(stderr, "drift: warning: {}\n", text); }
+  void warn(const std::string& text) const { print(stderr, "drift: warning: {}\n", text); }
 
   void warn_outside(double time) const {
     const drift::FieldInfo& info = model_.info;
     const double outside = drift::days_outside(info, time);
     if (outside == 0.0) return;
-    warn(fmt::format("{} lies {:.3g} days {} the {} observation ({}): the field there is a guess", time_text(info, time),
+    warn(fmt::format("{} lies {:.3g} days {} the {} observation ({}); the field there is an extrapolation", time_text(info, time),
                      std::abs(outside), outside < 0.0 ? "before" : "after", outside < 0.0 ? "first" : "last",
                      time_text(info, outside < 0.0 ? info.first_time_days : info.last_time_days)));
+  }
+
+  void warn_far(const drift::FarPoints& far, std::size_t points, bool map) const {
+    if (far.count == 0) return;
+    const std::string& unit = model_.domain.unit;
+    const std::string remedy =
+        map ? fmt::format(" (--mask data:{:.3g}{} leaves them empty)", far.distance, unit == "km" ? "km" : "") : "";
+    warn(fmt::format("{} of {} points lie more than {:.3g} {} from any observation: the field there is a guess{}",
+                     drift::grouped(static_cast<double>(far.count)), drift::grouped(static_cast<double>(points)), far.distance,
+                     unit, remedy));
   }
 
   void settle_times() {
     const drift::FieldInfo& info = model_.info;
     for (const std::string& text : options_.times) add_times(text, info.calendar_time, times_);
-    if (!info.has_time && !times_.empty()) throw drift::UsageError("--time: the model is one of space alone and has no time");
+    if (!info.has_time && !times_.empty()) throw drift::UsageError("--time: the model does not vary in time; leave --time out");
     for (std::size_t i = 1; i < times_.size(); ++i) {
-      if (!(times_[i] > times_[i - 1])) throw drift::UsageError("--time: times must come in ascending order, each once");
+      if (!(times_[i] > times_[i - 1])) throw drift::UsageError("--time: times must be in ascending order, without repeats");
     }
     if (!info.has_time || !options_.at.empty()) return;
     if (times_.empty()) {
       times_ = {0.5 * (info.first_time_days + info.last_time_days)};
-      say(fmt::format("Time: {}, the middle of the observations' (--time to choose).", time_text(info, times_[0])));
+      say(fmt::format("Time: {}, the middle of the observation period (set --time to change it).", time_text(info, times_[0])));
     }
     warn_outside(times_.front());
     if (times_.size() > 1 && drift::days_outside(info, times_.back()) > 0.0) warn_outside(times_.back());
@@ -137,7 +152,7 @@ class Predict {
   void map() {
     drift::MapOptions map;
     map.grid = options_.grid.empty() ? drift::default_grid(model_) : drift::read_grid(options_.grid);
-    if (options_.grid.empty()) say(fmt::format("Grid: {} (--grid to choose).", map.grid.name));
+    if (options_.grid.empty()) say(fmt::format("Grid: {} (set --grid to change it).", map.grid.name));
     map.time_days = times_;
     map.wants = {.members = options_.members, .gradient = options_.gradient};
     map.mask = drift::parse_mask(options_.mask);
@@ -146,11 +161,12 @@ class Predict {
     const drift::SinkMaker sink = drift::sink_for(options_.out);
     const drift::MapReport report = drift::predict_map(*engine_, model_, map, sink, verb_.job("Predicting"));
     const double seconds = verb_.end_job();
+    warn_far(report.far, report.filled, true);
     if (options_.json) {
       nlohmann::ordered_json result = {{"map", options_.out},     {"grid", map.grid.name},  {"points", report.points},
                                        {"filled", report.filled}, {"times", times_.size()}, {"variables", report.variables}};
       if (!report.no_currents.empty()) result["no_currents"] = report.no_currents;
-      fmt::print("{}\n", result.dump(2));
+      print_json(result);
       return;
     }
     say(fmt::format("{}  {} by {} points{}, {} of them filled, in {:.1f} s: {}", options_.out, map.grid.x.count, map.grid.y.count,
@@ -161,25 +177,26 @@ class Predict {
   }
 
   void points() {
-    if (times_.size() > 1) throw drift::UsageError("--at takes one --time, or the times of the table");
+    if (times_.size() > 1) throw drift::UsageError("--at takes a single --time, or the times in the table");
     const drift::Roles roles = {.lon = options_.lon, .lat = options_.lat, .time = options_.time_column};
     const drift::PredictWants wants = {.members = options_.members, .gradient = options_.gradient};
     const drift::PointsReport report =
         drift::predict_points(*engine_, model_, options_.at, options_.out, roles,
                               times_.empty() ? std::nullopt : std::optional(times_[0]), wants, verb_.quiet_job());
     if (report.furthest_days != 0.0) {
-      warn(fmt::format("some points lie up to {:.3g} days outside the observations' time: the field there is a guess",
+      warn(fmt::format("some points lie up to {:.3g} days outside the observation period; the field there is an extrapolation",
                        std::abs(report.furthest_days)));
     }
+    warn_far(report.far, report.rows, false);
     if (options_.json) {
-      fmt::print("{}\n",
-                 nlohmann::ordered_json({{"table", options_.out}, {"rows", report.rows}, {"missing", report.missing}}).dump(2));
+      print_json({{"table", options_.out}, {"rows", report.rows}, {"missing", report.missing}, {"columns", report.columns}});
       return;
     }
-    say(fmt::format("{}  {} rows{}", options_.out, drift::grouped(static_cast<double>(report.rows)),
+    say(fmt::format("{}  {} rows{}: {}", options_.out, drift::grouped(static_cast<double>(report.rows)),
                     report.missing == 0
                         ? ""
-                        : fmt::format(", {} without a position or time", drift::grouped(static_cast<double>(report.missing)))));
+                        : fmt::format(", {} without a position or time", drift::grouped(static_cast<double>(report.missing))),
+                    fmt::join(report.columns, ", ")));
   }
 
   const PredictOptions& options_;
@@ -207,11 +224,12 @@ void add_predict(CLI::App& app, const std::string& command_line) {
                    "or a NetCDF file whose grid is used [from the model]")
       ->type_name("");
   verb->add_option("--time", options->times,
-                   "Times (ISO 8601), or FROM/TO/STEP with the step in days [the middle of the observations']")
+                   "Times (ISO 8601), or FROM/TO/STEP with the step in days [the middle of the observation period]")
       ->type_name("")
       ->delimiter(',');
-  verb->add_option("--mask", options->mask,
-                   "Points left empty: none; ocean (land is); data:100km (farther than that from any observation) [none]")
+  verb->add_option(
+          "--mask", options->mask,
+          "Mask: none; ocean (leaves land empty); data:100km (leaves points farther than that from any observation empty) [none]")
       ->type_name("");
   verb->add_flag("--members", options->members, "Also write every member of the ensemble");
   verb->add_flag("--gradient", options->gradient,

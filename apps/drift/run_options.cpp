@@ -1,6 +1,7 @@
 #include "run_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -34,7 +35,13 @@ RunOptions::RunOptions(CLI::App& verb, const std::vector<std::string>& tables) {
     if (info.is_switch) {
       given->option = verb.add_flag(info.flag, help);
     } else {
-      given->option = verb.add_option(info.flag, given->texts, help)->type_name("")->expected(1)->allow_extra_args(false);
+      // One value per flag, so that inputs may follow it; but a shell expands a pattern to several files, and those after the
+      // first must not end up among the inputs.
+      given->option = verb.add_option(info.flag, given->texts, help)->type_name("");
+      if (info.lists_files)
+        given->option->expected(-1);
+      else
+        given->option->expected(1)->allow_extra_args(false);
       if (info.repeats)
         given->option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
       else
@@ -46,6 +53,12 @@ RunOptions::RunOptions(CLI::App& verb, const std::vector<std::string>& tables) {
 }
 
 bool is_run_file(const std::vector<std::string>& inputs) { return inputs.size() == 1 && inputs[0].ends_with(".toml"); }
+
+drift::NamedPaths input_paths(const std::vector<std::string>& inputs, const drift::RunSettings& settings) {
+  drift::NamedPaths paths = drift::run_inputs(settings);
+  if (is_run_file(inputs)) paths.push_back({"the run file", inputs[0]});
+  return paths;
+}
 
 drift::RunSettings RunOptions::settings(const std::vector<std::string>& inputs) const {
   drift::RunSettings settings;
@@ -63,6 +76,12 @@ void RunOptions::apply(drift::RunSettings& settings) const {
   }
 }
 
+std::string quality_text(const drift::ReadReport& report) {
+  if (report.quality.empty()) return {};
+  return fmt::format("quality control: {} ({} observations left out; --no-quality-control keeps them)",
+                     fmt::join(report.quality, ", "), drift::grouped(static_cast<double>(report.quality_left_out)));
+}
+
 std::string reading_text(const drift::Reading& reading) {
   const drift::ReadReport& report = reading.report;
   const std::size_t kept = reading.observations.size();
@@ -73,6 +92,7 @@ std::string reading_text(const drift::Reading& reading) {
                   report.files.size(), report.format, report.files.size() == 1 ? "" : "s");
   if (reading.tracks > 0) text += fmt::format(", {} tracks", drift::grouped(static_cast<double>(reading.tracks)));
   text += ".";
+  if (const std::string quality = quality_text(report); !quality.empty()) text += "\n  " + quality;
   for (const drift::Rejected& rejected : report.rejected) {
     text += fmt::format("\n  left out: {} ({})", drift::grouped(static_cast<double>(rejected.count)), rejected.reason);
   }

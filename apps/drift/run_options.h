@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "drift/files.h"
 #include "drift/read_observations.h"
 #include "drift/run_settings.h"
 
@@ -28,6 +29,12 @@ class RunOptions {
 
 // Whether the arguments are a run file.
 bool is_run_file(const std::vector<std::string>& inputs);
+
+// What the product's quality control asked for and left out, in one line; empty: nothing.
+std::string quality_text(const drift::ReadReport& report);
+
+// All files that a run with these arguments and settings reads.
+drift::NamedPaths input_paths(const std::vector<std::string>& inputs, const drift::RunSettings& settings);
 
 // What a reading has to say to everybody: counts, rejected, warnings.
 std::string reading_text(const drift::Reading& reading);

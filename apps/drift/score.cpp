@@ -7,6 +7,7 @@
 #include "drift/error.h"
 #include "drift/fit.h"
 #include "drift/read_columns.h"
+#include "print.h"
 #include "run_options.h"
 #include "scores_text.h"
 #include "verb_control.h"
@@ -32,10 +33,10 @@ drift::ScoreGroups groups_of(const std::string& by) {
 
 // Forecasts of any origin, a row each.
 void score_table(const ScoreOptions& options) {
-  if (!options.model.empty()) throw drift::UsageError("score takes a model and observations, or --forecasts, not both");
+  if (!options.model.empty()) throw drift::UsageError("give a model and observations, or --forecasts, not both");
   const bool intervals = !options.lower.empty() || !options.upper.empty();
   if (intervals && (options.lower.empty() || options.upper.empty() || !options.sd.empty())) {
-    throw drift::UsageError("a forecast's spread is given by --sd, or by both --lower and --upper");
+    throw drift::UsageError("give the spread of the forecasts by --sd, or by both --lower and --upper");
   }
   std::vector<std::string> names = {options.observed, options.mean};
   if (intervals) names.insert(names.end(), {options.lower, options.upper});
@@ -46,12 +47,11 @@ void score_table(const ScoreOptions& options) {
       intervals ? drift::score_intervals(values[0], values[1], values[2], values[3], options.level)
                 : drift::score_forecast(values[0], values[1], options.sd.empty() ? std::vector<double>() : values[2]);
   if (options.json) {
-    fmt::print("{}\n", nlohmann::ordered_json::parse(drift::to_json(scores)).dump(2));
+    print_json(nlohmann::ordered_json::parse(drift::to_json(scores)));
     return;
   }
-  if (columns.missing > 0 && !options.quiet)
-    fmt::print("{} rows are left out: something is missing in them.\n\n", columns.missing);
-  fmt::print("{}", scores_text(scores, ""));
+  if (columns.missing > 0 && !options.quiet) print("{} rows with missing values are left out.\n\n", columns.missing);
+  print("{}", scores_text(scores, ""));
 }
 
 void run(const ScoreOptions& options, const RunOptions& flags) {
@@ -84,16 +84,16 @@ void run(const ScoreOptions& options, const RunOptions& flags) {
     json["trained_share"] =
         scores.trained_share ? nlohmann::ordered_json(*scores.trained_share) : nlohmann::ordered_json(nullptr);
     for (const auto& [name, its] : scores.groups) json["groups"][name] = nlohmann::ordered_json::parse(drift::to_json(its));
-    fmt::print("{}\n", json.dump(2));
+    print_json(json);
     return;
   }
-  if (!options.quiet) fmt::print("{}\n\n", reading_text(reading));
+  if (!options.quiet) print("{}\n\n", reading_text(reading));
   if (scores.trained_share.value_or(0.0) >= kWorthSaying) {
-    fmt::print("{:.0f} % of these observations trained the model: the scores are optimistic.\n\n", 100.0 * *scores.trained_share);
+    print("{:.0f} % of these observations trained the model: the scores are optimistic.\n\n", 100.0 * *scores.trained_share);
   }
-  fmt::print("{}", scores_text(scores.all, model.info.value.unit));
+  print("{}", scores_text(scores.all, model.info.value.unit));
   if (scores.groups.size() < 2) return;
-  for (const auto& [name, its] : scores.groups) fmt::print("\n{}\n{}", name, scores_text(its, model.info.value.unit));
+  for (const auto& [name, its] : scores.groups) print("\n{}\n{}", name, scores_text(its, model.info.value.unit));
 }
 
 }  // namespace
@@ -111,8 +111,8 @@ void add_score(CLI::App& app) {
   table("--observed", options->observed, "Column of the table with the observed values [observed]");
   table("--mean", options->mean, "Column of the table with the forecasts [mean]");
   table("--sd", options->sd, "Column of the table with their standard deviations");
-  table("--lower", options->lower, "Columns of the table with the bounds of an interval, in place of --sd");
-  table("--upper", options->upper, "");
+  table("--lower", options->lower, "Column of the table with the lower bound of an interval, in place of --sd");
+  table("--upper", options->upper, "Column of the table with its upper bound");
   table("--level", options->level, "Nominal coverage of the interval [0.95]")
       ->check(CLI::IsMember({0.5, 0.8, 0.9, 0.95, 0.99}).description(""));
   verb->add_option("--by", options->by, "Also score each group: none, platform, day, region (boxes of 30 degrees) [platform]")

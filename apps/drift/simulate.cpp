@@ -17,12 +17,13 @@
 #include "commands.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
+#include "drift/files.h"
 #include "drift/grouped.h"
 #include "drift/parse_number.h"
 #include "drift/track_file.h"
 #include "drift/truth.h"
 #include "number_checks.h"
-#include "output_path.h"
+#include "print.h"
 #include "verb_control.h"
 
 namespace {
@@ -81,7 +82,7 @@ class Simulate {
   explicit Simulate(const SimulateVerb& verb) : verb_(verb) {}
 
   void run() {
-    check_output(verb_.out);
+    drift::check_outputs(drift::named_file("the truth", verb_.truth), {{"the observations", verb_.out}});
     if (!verb_.bbox.empty()) options_.box = parse_box(verb_.bbox);
     settle_options();
     truth_text_ = truth_text(verb_);
@@ -123,7 +124,7 @@ class Simulate {
     if (!verb_.days && high > options_.start_days) options_.days = std::min(kDays, high - options_.start_days);
     if (options_.start_days < low - kTolerance || end_days() > high + kTolerance) {
       throw drift::UsageError(
-          fmt::format("--truth {} is known from {} to {}, but observations are wanted from {} to {}; change "
+          fmt::format("--truth {} covers {} to {}, but observations are requested from {} to {}; change "
                       "--start or --days",
                       truth_text_, drift::iso_time(low), drift::iso_time(high), drift::iso_time(options_.start_days),
                       drift::iso_time(end_days())));
@@ -131,8 +132,8 @@ class Simulate {
   }
 
   [[noreturn]] void fail_without_observations() const {
-    if (report_.without_truth == 0) throw drift::UsageError("no platform flies over the --bbox in this time: no observations");
-    throw drift::Error(fmt::format("the truth {} has a value at none of the {} positions: no observations", truth_text_,
+    if (report_.without_truth == 0) throw drift::UsageError("no observations: no platform crosses the --bbox in this time");
+    throw drift::Error(fmt::format("no observations: the truth {} is missing at all {} positions", truth_text_,
                                    drift::grouped(static_cast<double>(report_.without_truth))));
   }
 
@@ -176,20 +177,19 @@ class Simulate {
                                    {"outliers", report_.outliers},
                                    {"without_truth", report_.without_truth},
                                    {"seed", verb_.seed}};
-    fmt::print("{}\n", json.dump(2));
+    ::print_json(json);
   }
 
   void print_text() const {
-    fmt::print("{}  {} observations of {} on {} tracks of {}\n", verb_.out,
-               drift::grouped(static_cast<double>(observations_.size())), truth_.info.name,
-               drift::grouped(static_cast<double>(tracks())), fmt::join(verb_.platforms, ", "));
-    fmt::print("  {} to {}, {:.3g} a second, {}\n", drift::iso_time(options_.start_days), drift::iso_time(end_days()),
-               options_.rate_hz, noise_text());
-    fmt::print("  truth: {}\n", truth_text_);
+    print("{}  {} observations of {} on {} tracks of {}\n", verb_.out, drift::grouped(static_cast<double>(observations_.size())),
+          truth_.info.name, drift::grouped(static_cast<double>(tracks())), fmt::format("{}", fmt::join(verb_.platforms, ", ")));
+    print("  {} to {}, {:.3g} per second, {}\n", drift::iso_time(options_.start_days), drift::iso_time(end_days()),
+          options_.rate_hz, noise_text());
+    print("  truth: {}\n", truth_text_);
     if (report_.without_truth > 0) {
-      fmt::print("  {} left out: the truth has no value there\n", drift::grouped(static_cast<double>(report_.without_truth)));
+      print("  {} left out because the truth is missing there\n", drift::grouped(static_cast<double>(report_.without_truth)));
     }
-    fmt::print("Next: drift fit {}\n", verb_.out);
+    print("Next: drift fit {}\n", verb_.out);
   }
 
   const SimulateVerb& verb_;
@@ -223,18 +223,18 @@ void add_simulate(CLI::App& app) {
   };
   add("--out", options->out, "The observations (NetCDF)")->required();
   add("--truth", options->truth,
-      "A CF NetCDF file of a field on a grid; geoid: EGM96, in m; synthetic[:SEED]: a made-up field [synthetic]");
+      "A CF NetCDF file of a field on a grid; geoid: EGM96, in m; synthetic[:SEED]: a synthetic field [synthetic]");
   add("--evolution-days", options->evolution_days,
       "Synthetic truth: days over which its correlation in time falls to 1/e; 0: its shape does not change [0]")
       ->check(non_negative_number());
   add("--velocity", options->velocity,
-      "Synthetic truth: its drift, EAST,NORTH[,LON,LAT], in km per day at that place, or else at 0 E 0 N [none]");
+      "Synthetic truth: its drift, EAST,NORTH[,LON,LAT], in km per day at that place (default 0 E 0 N) [none]");
   add("--variable", options->variable, "Variable of the file [its only gridded one]");
   add("--platforms", options->platforms, fmt::format("Satellites [{}]", fmt::join(drift::simulated_platforms(), ",")))
       ->delimiter(',');
   add("--start", options->start,
-      fmt::format("Time of the first observation (ISO 8601, UTC) [{}, or when the truth begins]", kFirstDay));
-  add("--days", options->days, fmt::format("How long [{:g}, or as long as the truth lasts]", kDays))->check(positive_number());
+      fmt::format("Time of the first observation (ISO 8601, UTC) [{}, or the start of the truth]", kFirstDay));
+  add("--days", options->days, fmt::format("Duration, days [{:g}, or that of the truth]", kDays))->check(positive_number());
   CLI::Option* rate = add("--rate-hz", options->rate_hz, fmt::format("Observations per second and satellite [{:g}]", kRateHz))
                           ->check(positive_number());
   add("--observations", options->observations, "Approximate total number, in place of --rate-hz")
@@ -242,7 +242,7 @@ void add_simulate(CLI::App& app) {
       ->excludes(rate);
   add("--noise", options->noise_sd, "Standard deviation of the noise, in the truth's unit [0.01]")->check(non_negative_number());
   CLI::Option* outliers =
-      add("--outliers", options->outlier_share, "Share of observations with an additional large error, 0 to 1 [0]")
+      add("--outliers", options->outlier_share, "Fraction of observations with an additional large error, 0 to 1 [0]")
           ->check(share());
   CLI::Option* size = add("--outlier-size", options->outlier_sd, "Standard deviation of that error, in the truth's unit")
                           ->check(positive_number());

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "drift/error.h"
+#include "drift/files.h"
 #include "drift/plot.h"
 #include "drift/tune_run.h"
-#include "output_path.h"
+#include "print.h"
 #include "run_options.h"
 #include "tune_report.h"
 #include "verb_control.h"
@@ -43,14 +43,16 @@ drift::RunSettings settle(const TuneOptions& options, const RunOptions& flags) {
 
 void run(const TuneOptions& options, const RunOptions& flags) {
   if (!options.show.empty()) {
+    drift::check_outputs({{"the study", options.show}}, {{"the picture", options.picture}});
     const drift::Study study = drift::load_study(options.show);
-    fmt::print("{}", options.json ? study_json(study) + "\n" : study_text(study));
+    print("{}", options.json ? study_json(study) + "\n" : study_text(study));
     if (!options.picture.empty()) drift::plot_progress(progress_of(study), options.picture);
     return;
   }
   const drift::RunSettings settings = settle(options, flags);
-  check_output(settings.tune.study);
-  if (!options.write_run.empty()) check_output(options.write_run);
+  drift::check_outputs(
+      input_paths(options.inputs, settings),
+      {{"the study", settings.tune.study}, {"the run file", options.write_run}, {"the picture", options.picture}});
   const bool talk = !options.quiet && !options.json;
   const VerbControl verb(talk, false);
   const drift::Control control = verb.quiet_job();
@@ -60,25 +62,23 @@ void run(const TuneOptions& options, const RunOptions& flags) {
   const drift::TuneResult result =
       drift::tune_run(plan, reading, settings.tune.study, control,
                       [&](const drift::Study& study, const drift::Trial& trial) { verb.say(trial_line(study, trial)); });
-  if (!result.best) throw drift::Error("no trial of the search succeeded; drift tune --show tells why each failed");
+  if (!result.best) throw drift::Error("no trial of the search succeeded; drift tune --show prints why each failed");
   drift::RunSettings found = result.settings;
   found.tune = {};
   if (!options.write_run.empty()) {
-    std::ofstream file(options.write_run);
-    file << "# Settings found by drift tune (" << settings.tune.study << ")\n" << drift::to_toml(found);
-    file.close();
-    if (!file) throw drift::Error(fmt::format("{}: cannot be written; is the disk full?", options.write_run));
+    const std::string head = fmt::format("# Settings found by drift tune ({})\n", settings.tune.study);
+    drift::write_text_file(options.write_run, head + drift::to_toml(found));
   }
   if (!options.picture.empty()) drift::plot_progress(progress_of(result.study), options.picture);
   if (options.json) {
-    fmt::print("{}\n", study_json(result.study));
+    print("{}\n", study_json(result.study));
     return;
   }
   if (!talk) return;
-  fmt::print("\n{}", study_text(result.study));
-  fmt::print("Chosen{}: {}\n", result.alpha > 0.0 ? fmt::format(" with roughness weighed by {:g}", result.alpha) : "",
-             drift::describe(result.study.space, result.study.trials[*result.best].point));
-  if (!options.write_run.empty()) fmt::print("{}  a run file with these settings\n", options.write_run);
+  print("\n{}", study_text(result.study));
+  print("Chosen{}: {}\n", result.alpha > 0.0 ? fmt::format(" with roughness weighted by {:g}", result.alpha) : "",
+        drift::describe(result.study.space, result.study.trials[*result.best].point));
+  if (!options.write_run.empty()) print("{}  a run file with these settings\n", options.write_run);
 }
 
 }  // namespace

@@ -26,9 +26,9 @@ std::string study_text(const drift::Study& study) {
                         drift::describe(study.space, study.trials[*best].point));
   }
   const std::vector<drift::Importance> importances = drift::importance(study);
-  if (!importances.empty()) text += "Share of the variation due to\n";
+  if (!importances.empty()) text += "Share of the variation explained\n";
   for (const drift::Importance& setting : importances) {
-    text += fmt::format("  {:24} {:3.0f} % by itself, {:3.0f} % with others\n", setting.name, 100.0 * setting.main,
+    text += fmt::format("  {:24} {:3.0f} % alone, {:3.0f} % with interactions\n", setting.name, 100.0 * setting.main,
                         100.0 * setting.total);
   }
   return text;
@@ -51,7 +51,7 @@ std::string study_json(const drift::Study& study) {
   json["best"] = best ? nlohmann::ordered_json(study.trials[*best].number) : nlohmann::ordered_json(nullptr);
   for (const drift::Importance& setting : drift::importance(study))
     json["importance"][setting.name] = {{"main", setting.main}, {"total", setting.total}};
-  return json.dump(2);
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::vector<double> progress_of(const drift::Study& study) {

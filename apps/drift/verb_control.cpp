@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "print.h"
+
 drift::Control VerbControl::job(const std::string& name) {
   drift::Control control = quiet_job();
   line_ = shows_progress_ ? std::make_unique<ProgressLine>(name) : nullptr;
@@ -22,6 +24,6 @@ double VerbControl::end_job() {
 
 void VerbControl::say(const std::string& text) const {
   if (!talks_) return;
-  fmt::print("{}\n", text);
-  std::fflush(stdout);
+  print("{}\n", text);
+  output_error();
 }

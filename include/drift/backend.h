@@ -10,7 +10,7 @@ constexpr auto enum_words(Backend) {
   return std::to_array<EnumWord<Backend>>({{"auto", Backend::automatic}, {"cpu", Backend::cpu}, {"cuda", Backend::cuda}});
 }
 
-// What the factors of matrix products are rounded to on a GPU; sums, and coordinates' share of the phases, are float32 always.
+// Precision of the factors of matrix products on a GPU; sums, and the coordinates' contribution to phases, are always float32.
 enum class Precision { float32, tf32, bf16 };
 constexpr auto enum_words(Precision) {
   return std::to_array<EnumWord<Precision>>(

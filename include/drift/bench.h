@@ -12,7 +12,7 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// What `drift bench` measures against.
+// The reference figures of `drift bench`.
 
 // Floating-point operations of the dense method, two for each multiply-add, for one observation and one member. They are those of
 // the network as its formula has it: products that algebra makes unnecessary (fast transforms for structured frequencies, a head
@@ -25,40 +25,40 @@ double prediction_flops(const NetworkSpec& spec);
 double training_flops(const NetworkSpec& spec);
 
 // The machine's own speed: the best of a few single-precision products of two square matrices of `size`, on `threads` threads,
-// in 10^9 operations a second.
+// in 10^9 operations per second.
 double gemm_gflops(int threads, int size = 4096);
 
-// What does those products: "oneDNN 2.6.3" or the like.
+// The library that computes those products, such as "oneDNN 2.6.3".
 const char* gemm_library_name();
 
-// The GPU's own speed: the best of a few products of two square matrices of `size`, in 10^9 operations a second, by cuBLAS, which
-// is loaded when this is called and by nothing else. Its factors are float32, rounded to tf32 or bf16 where such is the
-// precision. Empty where the machine has no cuBLAS, or drift no CUDA.
+// The GPU's own speed: the best of a few products of two square matrices of `size`, in 10^9 operations/s, by cuBLAS, which
+// is loaded only when this is called. Its factors are float32, rounded to tf32 or bf16 if that is the
+// precision. Empty if the machine has no cuBLAS or drift was built without CUDA.
 struct ProductSpeed {
   double gflops;
   std::string library;  // "cuBLAS 13.0.2" or the like
 };
 std::optional<ProductSpeed> card_product(Precision precision, int size = 8192);
 
-// What a step takes where every call takes time of its own besides its steps: on a GPU copies, there and back. From pairs of
-// calls, one of few steps and one of many more, half a second of them at least: the difference of their times is the steps'.
+// Time per step if every call has an overhead besides its steps: on a GPU, copies to the device and back. From pairs of
+// calls, one with few steps and one with many more, at least half a second of them: the difference in time is that of the steps.
 struct StepTiming {
   double step_s;        // median over the pairs
-  double copies_s;      // what a call takes besides its steps, median over the pairs
+  double copies_s;      // overhead of a call, median over the pairs
   std::size_t pairs;    // five or more
   std::uint64_t steps;  // in those pairs
-  double seconds;       // that they took
+  double seconds;       // total
 };
-// call(n) does n steps and returns the seconds that it took. Pairs until `seconds` have passed.
+// call(n) takes n steps and returns its duration in seconds. Measures pairs until `seconds` have passed.
 StepTiming time_steps(double seconds, const std::function<double(std::size_t steps)>& call);
 
-// Most memory this process has held at once so far, in MiB (2^20 bytes).
+// Peak memory of this process so far, in MiB (2^20 bytes).
 double peak_rss_mib();
 
 // The spherical counterpart of the paper's network: its first layer's degrees average `mean_degree`.
 NetworkSpec spherical_bench_spec(double mean_degree);
 
-// Threads a backend uses when told 0: one for each core this process may use.
+// Threads that a backend uses for 0: one per core available to this process.
 int default_threads();
 
 }  // namespace drift

@@ -19,7 +19,7 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// Methods beside each other: one split of one data set, every method fitted and scored on it by the same code, with several
+// Comparison of methods: one split of one data set, every method fitted and scored on it by the same code, with several
 // seeds.
 
 // The methods that can be compared: drift's own, and those of method_infos().
@@ -49,7 +49,7 @@ struct CompareMeasure {
 };
 const std::vector<CompareMeasure>& compare_measures();
 
-// What is to be compared, settled.
+// A comparison with all choices made.
 struct ComparePlan {
   FitPlan fit;                       // data's split, domain, and drift's own networks
   std::vector<std::string> methods;  // texts, as "nngp:neighbours=64"
@@ -64,7 +64,7 @@ struct ComparePlan {
   MethodMaker make;
 };
 
-// Settles what the settings leave open. Throws UsageError for unknown methods and options (all texts are tried), for a split
+// Chooses what the settings leave open. Throws UsageError for unknown methods and options (all texts are tried), for a split
 // that holds nothing out, for a truth that does not fit.
 ComparePlan plan_compare(const RunSettings& settings, const Dataset& data, const MethodMaker& make = make_compared_method);
 
@@ -79,7 +79,7 @@ struct ComparedFit {
 std::string to_json(const ComparedFit& fit);
 ComparedFit compared_fit_from_json(const std::string& text);  // throws Error
 
-// One fit in this process, scored; its map is written into the folder for the first seed. Errors of the method are its failure.
+// Fits and scores one method in this process; for the first seed its map is written to the folder. Errors become its failure.
 // Throws Stopped when stopped. Peak memory is the whole process's from the start of the fit.
 ComparedFit compare_fit(const ComparePlan& plan, const Dataset& data, const std::string& method, std::uint64_t seed,
                         const Control& control = {});
@@ -116,7 +116,7 @@ struct Comparison {
 struct CompareHooks {
   // After each fit, failed ones too, with the table so far.
   std::function<void(const ComparedFit& fit, bool from_file, const Comparison& so_far)> done = {};
-  // Does one fit; none: compare_fit, in this process. The command runs each in a process of its own, so that a crash, memory and
+  // Runs one fit; none: compare_fit, in this process. The command runs each in a separate process, so that a crash, memory and
   // processor time are that fit's alone. Throws Stopped when stopped.
   std::function<ComparedFit(const std::string& method, std::uint64_t seed)> fit = {};
 };
@@ -132,14 +132,17 @@ std::string comparison_markdown(const Comparison& comparison);
 std::string comparison_csv(const Comparison& comparison);
 std::string comparison_json(const Comparison& comparison);
 
-// Writes run.toml into the plan's folder and returns its path: a run file that makes the same comparison.
+// Throws UsageError where results of the comparison would overwrite what it reads, or a run.toml of the user's own.
+void check_compare_paths(const RunSettings& settings);
+
+// Writes run.toml into the plan's folder and returns its absolute path: a run file that repeats the comparison.
 std::filesystem::path save_compare_run(const ComparePlan& plan);
 
 // table.md, table.csv and table.json in the plan's folder.
 void write_comparison(const ComparePlan& plan, const Comparison& comparison);
 
 // means.png and sds.png in the folder: the maps of the first seed side by side with one colour scale, the truth first where there
-// is one. Returns the pictures made; none where no method worked. Throws Error without GMT.
+// is one. Returns the pictures drawn; none if no method succeeded. Throws Error without GMT.
 std::vector<std::filesystem::path> draw_comparison(const ComparePlan& plan, const Comparison& comparison);
 
 }  // namespace drift

@@ -10,22 +10,22 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// Thrown by long work that was asked to stop. The message says what was kept, if anything was, and how to go on.
+// Thrown by long work after a stop request. The message says what was saved, if anything, and how to resume.
 class Stopped : public Error {
  public:
   using Error::Error;
 };
 
-// How a caller follows long work and ends it: one type for reading, planning, fitting, searching, comparing, predicting,
+// How a caller follows and stops long work: one type for reading, planning, fitting, searching, comparing, predicting,
 // simulating and plotting. All members may stay empty. Stopping takes a second at most and leaves no half-written file.
 struct Control {
   std::function<void(double share, const std::string& what)> progress = {};  // 0 to 1; never from two threads at once
-  std::function<void(const std::string& sentence)> say = {};                 // sentences worth reading on the way
+  std::function<void(const std::string& sentence)> say = {};                 // messages worth reading along the way
   std::stop_token stop = {};
-  // A fit's checkpoint: written now and then, and when stopped; the same fit resumes from it. Empty: none.
+  // Checkpoint of a fit: written periodically and when stopped; the same fit resumes from it. Empty: none.
   std::filesystem::path checkpoint = {};
-  bool fresh = false;  // begin anew, whatever the checkpoint (or a comparison's folder) holds
-  int threads = 0;     // 0: as the settings or options say, which is one per core by default
+  bool fresh = false;  // start afresh and ignore the checkpoint (or a comparison's folder)
+  int threads = 0;     // 0: as in the settings or options, one per core by default
 
   void report(double share, const std::string& what) const {
     if (progress) progress(share, what);
@@ -33,7 +33,7 @@ struct Control {
   void tell(const std::string& sentence) const {
     if (say) say(sentence);
   }
-  // Throws Stopped if a stop was asked for.
+  // Throws Stopped after a stop request.
   void check_stop(const char* what_was_kept = "stopped") const {
     if (stop.stop_requested()) throw Stopped(what_was_kept);
   }

@@ -10,15 +10,15 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// How the observations lie.
+// Arrangement of the observations.
 enum class DataLayout {
-  points,       // here and there, or in no order that is known
+  points,       // scattered, or in no known order
   along_track,  // one after the other along tracks
   swath,        // in lines across a track, with one time each
   grid,         // along axes, or on two-dimensional positions that stay the same
 };
 
-// Observations and what is known about them, whether they come from files or from a program's own arrays.
+// Observations and their description, read from files or built from arrays.
 struct Dataset {
   Observations observations = {};
   VariableInfo value = {};                 // of the values
@@ -28,7 +28,7 @@ struct Dataset {
   bool calendar_time = false;              // times are days since 1950-01-01 UTC, not plain numbers
   std::string tracks_from = {};            // "variable 'pass'", "gaps of 60 s and turns"; empty: no tracks
   std::size_t tracks = 0;
-  std::vector<std::size_t> test = {};  // rows that judge and are never trained on, ascending; none: what to hold out is chosen
+  std::vector<std::size_t> test = {};  // rows of the test set, never trained on, ascending; none: drift chooses what to hold out
   std::string provenance = {};         // one line on the origin, for the history of models and maps
 };
 
@@ -48,7 +48,7 @@ struct ArrayOptions {
 Dataset make_dataset(Observations observations, VariableInfo value = {}, const ArrayOptions& options = {});
 
 // Both together, with the rows of `test` as the test set: platforms of one name are one, tracks are numbered on. Throws Error
-// where they do not go together: other units, or a column that one of them lacks.
+// if they do not match: different units, or a column that one of them lacks.
 Dataset with_test(Dataset training, const Dataset& test);
 
 // The rows whose platform is among these become the test set. Throws UsageError, naming the platforms there are, where none or

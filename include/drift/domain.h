@@ -15,7 +15,7 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// Where kilometres, degrees and days meet the engine's standardised float32 rows. Everything here is plain data in double
+// Converts kilometres, degrees and days to the engine's standardised float32 rows. Everything here is plain data in double
 // precision, works on any number of points in constant extra memory, and may be called from several threads at once.
 
 enum class DomainKind {
@@ -52,7 +52,7 @@ struct Domain {
 
 // Domains as yet unfitted: centre at the origin, one engine unit to the kilometre (or unit), time and values as they are.
 Domain sphere_domain();
-Domain plane_domain(const std::string& crs);  // throws UsageError with PROJ's reason when there is no such projected CRS
+Domain plane_domain(const std::string& crs);  // throws UsageError with PROJ's reason if there is no such projected CRS
 Domain xy_domain(const std::string& unit);
 
 // Throws UsageError, naming the field, unless the domain can be used.
@@ -71,7 +71,7 @@ Domain fit_domain(Domain domain, const Observations& observations, const Rows& r
 //   else                                      a Lambert azimuthal equal-area plane about the middle of the positions' extent
 Domain choose_domain(const Observations& observations, const Rows& rows = {});
 
-// What a network for this domain has.
+// Coordinates of a network for this domain.
 Space space_of(const Domain& domain);
 int space_coordinates(const Domain& domain);  // 3 on the sphere, else 2
 

@@ -35,15 +35,15 @@ inline int left_out_fold(std::uint32_t member, int fold_count) {
   return static_cast<int>(member % static_cast<std::uint32_t>(fold_count));
 }
 
-// What an observation's loss counts for in a member: nothing in the fold left out, elsewhere so much more that the mean stays.
+// Weight of an observation's loss in a member: zero in the fold left out, elsewhere scaled up so that the mean is unchanged.
 inline float weight_in_member(const TrainingSet& data, std::size_t row, std::uint32_t member) {
   if (data.folds.empty()) return data.weight(row);
   const auto folds = static_cast<float>(data.fold_count);
   return data.folds[row] == left_out_fold(member, data.fold_count) ? 0.0F : data.weight(row) * folds / (folds - 1.0F);
 }
 
-// What training has made so far besides the weights. Empty before the first step; owned by the caller, so that a run can be
-// stopped, saved and taken up again with the same result to the bit.
+// Everything training has computed besides the weights. Empty before the first step; owned by the caller, so that a run can be
+// stopped, saved and resumed with bit-identical results.
 struct MemberProgress {
   std::uint64_t step = 0;      // steps taken
   std::vector<float> moment1;  // [parameters, then log_sd] Adam's first moment; for Muon's matrices, the momentum
@@ -57,18 +57,18 @@ struct TrainingState {
 // One of several ensembles that are trained at once.
 struct TrainingRun {
   Ensemble* ensemble = nullptr;
-  TrainingState* state = nullptr;  // nullptr: training begins anew, and nothing but the weights is kept
+  TrainingState* state = nullptr;  // nullptr: training starts afresh, and only the weights are kept
   Recipe recipe = {};
 };
 
-// Where prediction puts its results. Empty views are not filled.
+// Destinations of predictions. Empty views are not filled.
 struct PredictionViews {
   MatrixView<float> mean = {};      // [n, outputs]
   MatrixView<float> variance = {};  // [n, outputs] between members, divided by their number less one; zero for one member
   MatrixView<float> members = {};   // [n, members * outputs], a member's outputs side by side
 };
 
-// An ensemble made ready to predict with, for many calls on a few points each, as the blocks of a map: on a GPU the weights and
+// An ensemble prepared for prediction, for many calls on a few points each, as the blocks of a map: on a GPU the weights and
 // the room for a block stay on the device from call to call. Refers to its engine and to the ensemble, which must outlive it, the
 // ensemble unchanged. Results are those of the engine's own functions, to the bit. Calls may come from several threads.
 class Predictor {
@@ -123,22 +123,22 @@ class Engine {
 std::size_t head_input_count(const NetworkSpec& spec);
 
 struct EngineOptions {
-  int threads = 0;                        // the CPU's; 0: one for each core this process may use
+  int threads = 0;                        // of the CPU; 0: one per core available to this process
   Precision precision = Precision::tf32;  // the GPU's; the CPU's is float32
   int gpus = 0;                           // at most; they share members and points. 0: all there are
 };
 
 std::unique_ptr<Engine> make_cpu_engine(const EngineOptions& options = {});
-std::unique_ptr<Engine> make_cuda_engine(const EngineOptions& options = {});  // throws Error where there is no GPU
-// Why there is no GPU to be used, in a sentence; empty where there is one.
+std::unique_ptr<Engine> make_cuda_engine(const EngineOptions& options = {});  // throws Error if there is no GPU
+// Why no GPU can be used, as a sentence; empty if one can.
 std::string why_no_cuda();
 
-// Automatic: the GPU where there is one, else the CPU.
+// Automatic: a GPU if there is one, else the CPU.
 std::unique_ptr<Engine> make_engine(Backend backend, const EngineOptions& options = {});
 
-// Draws nothing, decides nothing: runs `engine` from `state` to the recipe's end, saving a checkpoint now and then.
+// Draws nothing, decides nothing: runs `engine` from `state` to the recipe's end, saving a checkpoint periodically.
 struct TrainOptions {
-  Control control = {};  // its checkpoint is written now and then, and when training is stopped
+  Control control = {};  // its checkpoint is written periodically and when training is stopped
   double checkpoint_every_s = 300.0;
   Metadata metadata = {};  // travels with the checkpoint, so that a run can tell its own from another's
 };

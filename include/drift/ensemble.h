@@ -19,7 +19,7 @@ struct Member {
   std::vector<float> fixed;       // frequencies, phases, degrees, poles
   std::vector<float> parameters;  // bottlenecks, head, logarithms of hyperparameter multipliers
   // Variational weights (drift/uncertainty.h): log sd of each bottleneck's and the head's entries, whose means the parameters
-  // then are; zero elsewhere. Empty: the weights are certain.
+  // then are; zero elsewhere. Empty: the weights are not variational.
   std::vector<float> log_sd = {};
 };
 

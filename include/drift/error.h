@@ -12,7 +12,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The caller asked for something that cannot be: a wrong option, setting or shape. The command exits with status 2.
+// An invalid request: a wrong option, setting or shape. The command exits with status 2.
 class UsageError : public Error {
  public:
   using Error::Error;

@@ -18,7 +18,7 @@ class FieldFileWriter : public FieldSink {
   FieldFileWriter(const FieldFileWriter&) = delete;
   FieldFileWriter& operator=(const FieldFileWriter&) = delete;
 
-  void write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const float> values,
+  void write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const double> values,
              std::size_t member = 0) override;
   void finish() override;
 

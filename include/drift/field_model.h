@@ -20,7 +20,7 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// What a model says of its field and of the observations it was trained on.
+// Description of a model's field and of the observations it was trained on.
 struct FieldInfo {
   VariableInfo value = {};
   bool has_time = false;                               // the field varies in time
@@ -66,7 +66,7 @@ std::vector<char> near_data(const Domain& domain, const DataCells& cells, std::s
 class Process;       // src/process/process.h
 class Interpolator;  // drift/interpolator.h
 
-// How a blend weighs its parts. The process has this weight where they agree, the networks the rest; the further the networks are
+// Weights of a blend's parts. The process has this weight where they agree, the networks the rest; the further the networks are
 // from the process, the less they count, and half as much at the reach: where they differ by far more than they did on
 // observations that neither had seen, networks as a rule extrapolate.
 struct BlendWeight {
@@ -76,7 +76,7 @@ struct BlendWeight {
   bool operator==(const BlendWeight&) const = default;
 };
 
-// A trained model: networks, a process, or both, or another method, with all that turns their numbers into a field.
+// A trained model: networks, a process, both, or another method, with everything needed to turn their output into a field.
 struct FieldModel {
   Ensemble ensemble = {};                           // no members: the process or the other method alone
   std::shared_ptr<const Process> process = {};      // none: the networks alone
@@ -87,7 +87,7 @@ struct FieldModel {
   Domain domain = {};
   FieldInfo info = {};
   DataCells cells = {};
-  std::vector<LastLayerPosterior> last_layers = {};  // one a member where the method is last_layer, else none
+  std::vector<LastLayerPosterior> last_layers = {};  // one per member if the method is last_layer, else none
   std::string settings = {};                         // the run's, as TOML
   std::vector<std::uint64_t> training_sample = {};   // tells which observations trained (src/fields/training_sample.h)
   std::string scores = {};                           // of the held-out observations, as JSON; empty: none were held out
@@ -100,7 +100,7 @@ struct FieldModel {
 void save_field_model(const std::filesystem::path& path, const FieldModel& model);
 FieldModel load_field_model(const std::filesystem::path& path);
 
-// What the process of a model found, in the domain's and the values' units.
+// Fitted parameters of a model's process, in the units of the domain and the values.
 struct ProcessInfo {
   double nu = 0.0;                                  // smoothness of its Matérn covariance
   double lengthscale_x = 0.0, lengthscale_y = 0.0;  // east and north, or x and y

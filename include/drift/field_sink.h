@@ -22,6 +22,10 @@ struct FieldLayer {
   std::string cell_methods = {};            // "", "member: standard_deviation", ...
   std::size_t members = 0;                  // > 0: a variable [time, member, y, x]
   std::string comment = {};
+  // Significant digits worth keeping: tables write so many; up to 7 are stored as float32, more as double.
+  int digits = 7;
+
+  bool needs_double() const { return digits > 7; }
 };
 
 // A field on a grid at given times, before its numbers.
@@ -35,14 +39,14 @@ struct FieldHeader {
   std::size_t times() const { return time_days.empty() ? 1 : time_days.size(); }
 };
 
-// Where a field goes, block by block, so that one of any size takes little memory. Blocks come by rows of the grid; for each
+// Receives a field block by block, so that fields of any size need little memory. Blocks come by rows of the grid; for each
 // block of rows all times, and for each time all layers in their order, a layer's members one after the other.
 class FieldSink {
  public:
   virtual ~FieldSink() = default;
 
   // values [rows, grid.x.count] from row `first_row` on; NaN where the field has no value.
-  virtual void write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const float> values,
+  virtual void write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const double> values,
                      std::size_t member = 0) = 0;
   // A sink that is destroyed without it leaves nothing behind.
   virtual void finish() = 0;
@@ -58,14 +62,14 @@ SinkMaker table_sink(const std::filesystem::path& path);
 // A field in memory.
 struct Field {
   FieldHeader header;
-  std::vector<std::vector<float>> values;  // by layer: [times, members or 1, rows, columns]
+  std::vector<std::vector<double>> values;  // by layer: [times, members or 1, rows, columns]
 
   // The values of a layer by name. Throws UsageError naming the layers there are.
-  const std::vector<float>& layer(const std::string& name) const;
+  const std::vector<double>& layer(const std::string& name) const;
 };
 SinkMaker memory_sink(Field& field);  // `field` must outlive the sink
 
-// The format that goes with a file's extension. One more is a row in src/output/field_formats.cpp and a file with its sink.
+// The format that goes with a file's extension. A new one is a row in src/output/field_formats.cpp and a file with its sink.
 struct FieldFormat {
   std::string extension;  // ".nc"
   std::string name;       // "NetCDF"

@@ -20,7 +20,7 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// From observations to a trained model. Two steps, so that what was chosen can be shown before the long one begins.
+// From observations to a trained model. Two steps, so that the choices can be shown before the long one begins.
 
 struct FitPlan {
   RunSettings settings;
@@ -35,12 +35,12 @@ struct FitPlan {
   Recipe recipe;
   double nugget_sd = 0.0;  // noise of single observations, by how neighbours differ, in the values' unit
   std::size_t members = 0;
-  std::vector<std::string> choices;  // what was chosen and why, a sentence each
+  std::vector<std::string> choices;  // each choice and its reason, as a sentence
   double memory_mib = 0.0;           // that training will need
   std::string fingerprint;           // of settings and data: a checkpoint with another belongs to another run
 };
 
-// Settles what the settings leave open. Throws Error on data that no field can be made of (too few, all alike), UsageError on
+// Chooses what the settings leave open. Throws Error on data that cannot define a field (too few, all equal), UsageError on
 // settings that do not fit the data.
 enum class Judging {
   automatic,  // out of fold, unless the settings hold observations out or the method cannot
@@ -61,10 +61,10 @@ struct PartWorth {
 struct FitResult {
   FieldModel model;
   std::optional<Scores> held_out;  // of sd_total against held-out observations, those that calibrated aside, or the test set
-  std::size_t calibrated_on = 0;   // held-out observations that settled noise and spread, and nothing else
+  std::size_t calibrated_on = 0;   // held-out observations used for calibration only
   bool scores_calibrated = false;  // too few to halve: the observations scored also calibrated, and scores are optimistic
   std::optional<PartWorth> worth;  // out of fold; none without a process
-  std::uint64_t steps = 0;         // a member
+  std::uint64_t steps = 0;         // per member
   double train_s = 0.0;
 };
 

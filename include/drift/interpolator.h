@@ -17,14 +17,14 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// Every way drift knows of making a field from observations, its own networks and their rivals, behind one interface. Numbers are
-// the engine's: coordinates scaled by a domain, values standardised.
+// Every method of making a field from observations, drift's own networks and their rivals, behind one interface. Numbers are in
+// the engine's units: coordinates scaled by a domain, values standardised.
 
 struct InterpolatorData {
   TrainingSet training;        // one output; coordinates are the spatial ones, then time where the field has it
   Space space = Space::plane;  // sphere: the first three coordinates are a unit vector
   int space_coordinates = 2;   // 3 on the sphere
-  // What is known of each observation besides; what the data lack is empty.
+  // Further columns of the observations; empty if the data lack them.
   std::span<const float> noise_sd = {};         // [N] of its error
   std::span<const std::int32_t> track = {};     // [N]
   std::span<const std::uint8_t> platform = {};  // [N]
@@ -36,7 +36,7 @@ struct InterpolatorData {
   bool has_time() const { return training.coordinates.cols > static_cast<std::size_t>(space_coordinates); }
 };
 
-// How a fit is run, whatever the method.
+// Options of a fit, independent of the method.
 struct InterpolatorOptions {
   std::uint64_t seed = 1;
   int threads = 0;                        // 0: one per core that this process may use
@@ -44,14 +44,14 @@ struct InterpolatorOptions {
   Precision precision = Precision::tf32;  // theirs, on a GPU
 };
 
-// What is predicted at n points. Spans that are not wanted are empty.
+// Predictions at n points. Leave unwanted spans empty.
 struct PointForecast {
   std::span<double> mean = {};          // [n]
   std::span<double> sd_epistemic = {};  // [n] of the field
   std::span<double> sd_total = {};      // [n] of a new observation: field and noise together
 };
 
-// What predicts: other threads, or another engine, than those of the fit.
+// Resources for predictions, if other than those of the fit.
 struct Workers {
   int threads = 0;           // 0: those of the fit; of a method that was loaded, one per core
   Engine* engine = nullptr;  // of methods with networks; none: that of the fit, or the CPU's
@@ -59,8 +59,8 @@ struct Workers {
 
 class State;  // drift/state.h
 
-// One method, with its settings. fit() once, or restore(), then predict() at will. Memory is foreseen: fit() throws Error before
-// it begins where the machine has too little, with both figures and the setting to change.
+// One method, with its settings. fit() or restore() once, then predict() any number of times. fit() throws Error before
+// it begins if the machine has too little memory, with both figures and the setting to change.
 class Interpolator {
  public:
   virtual ~Interpolator() = default;
@@ -88,11 +88,11 @@ class Interpolator {
   // Standardised sd of an observation's error that the method knows better than held-out residuals can tell; none: it does not.
   virtual std::optional<double> settled_noise() const { return std::nullopt; }
 
-  // What the fit found, by name, in the domain's units: {"lengthscale", "240 km"}, {"noise sd", "0.011"}.
+  // Findings of the fit by name, in the domain's units: {"lengthscale", "240 km"}, {"noise sd", "0.011"}.
   virtual std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const = 0;
 };
 
-// The methods there are.
+// The available methods.
 struct MethodOption {
   std::string name;      // "neighbours"
   std::string help;      // one line with unit and range

@@ -10,7 +10,7 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// What the spatial chain's coordinates are.
+// Coordinates of the spatial chain.
 enum class Space {
   plane,   // any number of Cartesian coordinates
   sphere,  // three: a unit vector
@@ -32,9 +32,9 @@ struct Covariance {
   bool operator==(const Covariance&) const = default;
 };
 
-// How the frequencies of the planar features are drawn.
+// Ways of drawing the frequencies of planar features.
 enum class Frequencies {
-  independent,  // each on its own, as in the paper
+  independent,  // independently, as in the paper
   orthogonal,   // in orthogonal blocks: the same covariance on average, with lower error for the same number (Yu et al. 2016)
   structured,   // orthogonal blocks for the hidden inputs made of Hadamard matrices and signs: as good, and several times faster
 };
@@ -54,13 +54,13 @@ struct ChainSpec {
   bool operator==(const ChainSpec&) const = default;
 };
 
-// What dense layers do to each entry of their hidden input.
+// Activations of dense layers.
 enum class Activation {
   relu,  // max(z, 0)
   sine,  // sin(omega z): SIREN (Sitzmann et al. 2020)
 };
 
-// What the first trained matrix of a dense network is multiplied by.
+// Input of the first trained matrix of a dense network.
 enum class DenseInput {
   coordinates,  // the coordinates as they are; on the sphere the unit vector
   fourier,      // `features` random Fourier features of all coordinates together (Tancik et al. 2020)
@@ -80,7 +80,7 @@ struct DenseSpec {
   bool operator==(const DenseSpec&) const = default;
 };
 
-// How space and time come together.
+// Coupling of space and time.
 enum class Coupling {
   additive,  // a chain of each and a linear head: f(x, t) = g(x) + h(t), as in the paper. Nothing can move
   product,   // one chain that sees both through k(x, x') k(t, t'): fields that move
@@ -89,7 +89,7 @@ constexpr auto enum_words(Coupling) {
   return std::to_array<EnumWord<Coupling>>({{"additive", Coupling::additive}, {"product", Coupling::product}});
 }
 
-// What a network is, as plain data. f(x, t) = head [spatial chain(x), temporal chain(t)], or joint layers in the head's place.
+// A network as plain data. f(x, t) = head [spatial chain(x), temporal chain(t)], or joint layers in the head's place.
 // A network with one chain only has no head: its last layer maps its features to the outputs. That is also the form of product
 // coupling, where the spatial chain sees time as well. There temporal.layers is 1, and of the temporal chain only its lengthscale
 // and its covariance matter. On the sphere the distance is then the chord |s - s'|, which is as good as the arc up to a radian or
@@ -101,7 +101,7 @@ struct NetworkSpec {
   ChainSpec temporal;         // layers = 0: space only
   ChainSpec joint;            // after the two chains; layers = 0: a linear head; only its hidden_* settings matter
   Coupling coupling = Coupling::additive;
-  int features = 1000;   // H, a layer
+  int features = 1000;   // H, per layer
   int bottleneck = 128;  // B, entries between layers
   int outputs = 1;       // O
   bool skip = true;      // coordinates enter every layer of their chain, not the first alone

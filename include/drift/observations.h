@@ -9,7 +9,7 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// Point observations, a column each. Columns are equally long; those that the data do not have are empty.
+// Point observations in columns of equal length; columns that the data lack are empty.
 struct Observations {
   std::vector<double> lon_deg;         // in the domain xy: x, in its unit
   std::vector<double> lat_deg;         // in the domain xy: y

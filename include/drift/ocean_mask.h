@@ -14,7 +14,7 @@ struct OceanMaskOptions {
 // 1 where a position is ocean, 0 where it is not: land, the ice of Greenland and Antarctica with its ice shelves, (lakes,) and
 // positions that are not numbers. By GMT and its GSHHG coastlines in the finest resolution installed; gmt-gshhg-low is good to a
 // kilometre or so. Longitudes of any turn; latitudes beyond 90 degrees are not ocean. Takes any number of positions, a million at
-// a time. Throws Error where GMT is not installed, UsageError unless the spans are equally long.
+// a time. Throws Error if GMT is not installed, UsageError unless the spans are equally long.
 std::vector<char> is_ocean(std::span<const double> lon_deg, std::span<const double> lat_deg,
                            const OceanMaskOptions& options = {});
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "drift/control.h"
+#include "drift/dataset.h"
 #include "drift/export.h"
 #include "drift/observations.h"
 
@@ -26,7 +27,7 @@ struct PlotOptions {
   PlotPanels panels = PlotPanels::automatic;
   std::optional<std::array<double, 2>> limits = {};     // of the mean's colours; none: the middle 99 % of its values
   std::optional<std::array<double, 2>> sd_limits = {};  // none: from 0 to the 99.5 % quantile
-  std::string colours = {};  // of the mean: a name of GMT's ("batlow", "vik"), "_r" after it turns it round; empty: chosen
+  std::string colours = {};  // of the mean: a name of GMT's ("batlow", "vik"), "_r" after it reverses it; empty: chosen
   std::string sd_colours = {};
   std::string title = {};                 // empty: the variable's long name and the time
   Observations observations = {};         // drawn over the mean in its colours
@@ -52,6 +53,11 @@ struct PlotReport {
 PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::path& picture, const PlotOptions& options = {},
                     const Control& control = {});
 
+// Draws observations as dots in the colours of their values, every k-th where there are more than `most`, on a map that is chosen
+// as plot_map's: PNG or PDF. Throws as plot_map does.
+void plot_observations(const Dataset& data, const std::filesystem::path& picture, const Control& control = {},
+                       std::size_t most = 50000);
+
 // Maps of one grid in one figure, with one colour scale.
 struct PanelMap {
   std::filesystem::path map;
@@ -67,8 +73,8 @@ struct PanelOptions {
   int dpi = 200;
 };
 
-// Draws one time of each map, three or four side by side and as many rows as it takes: PNG or PDF. The scale heeds most of
-// the maps, so that one gone wild does not hide the others. Throws as plot_map does, and Error for maps of different grids.
+// Draws one time of each map, three or four side by side and as many rows as it takes: PNG or PDF. The scale follows most of
+// the maps, so that a single bad one does not hide the others. Throws as plot_map does, and Error for maps of different grids.
 void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path& picture, const PanelOptions& options = {},
                  const Control& control = {});
 

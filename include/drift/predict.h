@@ -20,9 +20,9 @@
 namespace DRIFT_PUBLIC drift {
 
 // From a model to numbers: at points, in a table of points, or on a grid. Any number of points, in constant extra memory; a stop
-// is heeded within a second and throws Stopped.
+// request throws Stopped within a second.
 
-// What to predict besides the mean and its standard deviations.
+// Predictions wanted besides the mean and its standard deviations.
 struct PredictWants {
   bool members = false;   // the ensemble's
   bool gradient = false;  // with the geostrophic velocity where sea_surface_height() allows it
@@ -30,10 +30,10 @@ struct PredictWants {
 
 // The field as it comes from the model, in the values' unit. Vectors that are not wanted stay empty.
 struct FieldPrediction {
-  std::vector<float> mean;               // [n]; NaN where the position is NaN
-  std::vector<float> sd_epistemic;       // [n], of the field, spread_scale included; empty without a spread
-  std::vector<float> sd_total;           // [n], of a new observation; empty without a spread
-  std::vector<float> members;            // [members, n]
+  std::vector<double> mean;              // [n]; NaN where the position is NaN
+  std::vector<double> sd_epistemic;      // [n], of the field, spread_scale included; empty without a spread
+  std::vector<double> sd_total;          // [n], of a new observation; empty without a spread
+  std::vector<double> members;           // [members, n]
   std::vector<GroundGradient> gradient;  // [n]
 };
 
@@ -59,13 +59,13 @@ class FieldPredictor {
 // The same as layers, named and described as those of a map, with all that is derived: the 90 % interval, gradients, currents.
 struct PointLayers {
   std::vector<FieldLayer> layers;
-  std::vector<std::vector<float>> values;  // by layer: [n]; of members: [members, n]
-  std::string no_currents = {};            // why there is a gradient but no geostrophic velocity; else empty
+  std::vector<std::vector<double>> values;  // by layer: [n]; of members: [members, n]
+  std::string no_currents = {};             // why there is a gradient but no geostrophic velocity; else empty
 };
 PointLayers predict_at(Engine& engine, const FieldModel& model, std::span<const double> lon_deg, std::span<const double> lat_deg,
                        std::span<const double> time_days, const PredictWants& wants = {}, const Control& control = {});
 
-// Which points of a map are left empty.
+// Points of a map to leave empty.
 struct MapMask {
   enum class Kind { none, ocean, data };
   Kind kind = Kind::none;  // ocean: land is left empty (GSHHG's coastlines, through GMT); data: what is far from observations
@@ -79,14 +79,21 @@ struct MapOptions {
   std::vector<double> time_days = {};  // empty where the model has no time
   PredictWants wants = {};
   MapMask mask = {};
-  std::string command = {};  // the file's history: the command line, or whatever a program wants to say of itself
+  std::string command = {};  // the file's history: the command line, or a description by the calling program
   std::map<std::string, std::string> attributes = {};  // of the file: institution, license, id, ... (ACDD)
+};
+
+// Points that lie far from all observations, farther than two of the model's lengthscales: the field there is a guess.
+struct FarPoints {
+  std::size_t count = 0;
+  double distance = 0.0;  // what counts as far: km, or the unit of x and y
 };
 
 struct MapReport {
   std::vector<std::string> variables;
   std::size_t points = 0;        // of the grid
   std::size_t filled = 0;        // that have a value
+  FarPoints far = {};            // of the filled ones
   std::string no_currents = {};  // why there is a gradient but no geostrophic velocity; else empty
 };
 
@@ -97,19 +104,21 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
 // The same in memory, on an engine of its own: a GPU if there is one.
 Field predict_map(const FieldModel& model, const MapOptions& options, const Control& control = {});
 
-// Copies a table of points (CSV, plain or gzip) and puts columns behind each row, named as a map's layers: X, X_uncertainty (of
-// the field), X_total_uncertainty (of a new observation) and so on, empty where a position or time is missing. Streams: any
-// number of rows. `time_days` serves rows of a table that has no time column.
+// Copies a table of points (CSV, plain or gzip) and appends columns to each row, named as a map's layers: X, X_uncertainty (of
+// the field), X_total_uncertainty (of a new observation) and so on, empty where a position or time is missing; X_predicted where
+// the table has an X of its own. Streams: any number of rows. `time_days` serves rows of a table that has no time column.
 struct PointsReport {
   std::size_t rows = 0;
   std::size_t missing = 0;
-  double furthest_days = 0.0;  // outside the training span
+  std::vector<std::string> columns = {};  // added
+  double furthest_days = 0.0;             // outside the training span
+  FarPoints far = {};
 };
 PointsReport predict_points(Engine& engine, const FieldModel& model, const std::filesystem::path& points,
                             const std::filesystem::path& path, const Roles& roles, std::optional<double> time_days = {},
                             const PredictWants& wants = {}, const Control& control = {});
 
-// A grid that suits the model: the globe by one degree, a polar plane by 25 km, or the training observations' box in about 200
+// A default grid for the model: the globe by one degree, a polar plane by 25 km, or the training observations' box in about 200
 // cells. xy: the extent of x and y.
 Grid default_grid(const FieldModel& model);
 

@@ -9,6 +9,7 @@
 
 #include "drift/control.h"
 #include "drift/dataset.h"
+#include "drift/enum_words.h"
 #include "drift/export.h"
 #include "drift/roles.h"
 
@@ -20,6 +21,12 @@ struct Range {
   double high;
 };
 
+// What becomes of a reading when a file of several cannot be opened.
+enum class BadFiles { stop, skip };
+constexpr auto enum_words(BadFiles) {
+  return std::to_array<EnumWord<BadFiles>>({{"stop", BadFiles::stop}, {"skip", BadFiles::skip}});
+}
+
 struct ReadOptions {
   Roles roles = {};
   std::string preset = {};  // of presets(); empty: recognised from the file; "none": by CF metadata alone
@@ -30,9 +37,17 @@ struct ReadOptions {
   std::optional<Range> valid = {};                // of values, in their unit
   std::optional<std::array<double, 4>> box = {};  // lon0, lat0, lon1, lat1 in degrees (x, y on a plane); lon0 > lon1: over 180
   std::optional<Range> time = {};                 // days since 1950-01-01; numbers of the file's own where its times are such
-  double track_gap_s = 60.0;  // > 0; a new track begins after so long without observations, where no role tells
-  bool any_order = false;     // accept an along-track file whose times run backwards
-  int threads = 0;            // 0: one for each core this process may use
+  double track_gap_s = 60.0;            // > 0; a new track begins after so long without observations, where no role tells
+  bool any_order = false;               // accept an along-track file whose times run backwards
+  BadFiles bad_files = BadFiles::stop;  // skip: a file that cannot be opened is left out, with a warning
+  // Seconds that a file based on HDF5 has to open in a child process, which a damaged one may crash or hang; 0: no child.
+  double open_limit_s = 30.0;
+  int threads = 0;                 // 0: one for each core this process may use
+  bool quality_control = true;     // what the preset asks of flags and values, besides `where`
+  std::string time_units = {};     // of times that are numbers: "seconds since 2000-01-01", "datenum"; prevails over the file's
+  std::string units = {};          // of the values; these three prevail over the file's, "" leaves them
+  std::string standard_name = {};  // of CF
+  std::string long_name = {};
 };
 
 struct Rejected {
@@ -40,7 +55,7 @@ struct Rejected {
   std::size_t count = 0;
 };
 
-// How the files were understood.
+// How the files were interpreted.
 struct ReadReport {
   std::vector<std::filesystem::path> files;  // in the order of reading
   std::string format;                        // "NetCDF" or "CSV"
@@ -48,6 +63,8 @@ struct ReadReport {
   Roles roles;                               // as read, empty where there is none
   std::size_t rows = 0;                      // read
   std::vector<Rejected> rejected;            // those left out, by the first reason; reasons that occur only
+  std::vector<std::string> quality;          // conditions that quality control asked for, as "range_ocean_qual == 0"
+  std::size_t quality_left_out = 0;          // rows left out by them, which are among `rejected` too
   std::vector<std::string> warnings;         // whole sentences
 };
 
@@ -56,21 +73,23 @@ struct Reading : Dataset {
 };
 
 // Reads observations from files of one kind, NetCDF or CSV (plain or gzip). Patterns are paths or globs (*, ?,
-// [...]). Files are read in the order of their names, each once, and the result depends on that order alone, not on the threads.
+// [...]), addresses of OPeNDAP, or folders that are Zarr stores, which are read as NetCDF. Files are read in the order of their
+// names, each once, and the result depends on that order alone, not on the threads.
 //
 // NetCDF: roles that are not given are those of the preset, else told by standard_name, units, axis, the value's coordinates
 // attribute and usual names. A variable may lie along some of the value's dimensions and then holds for all indices of the
-// others: files along tracks, of 20 values a second, of grids. x and y with a grid mapping become longitude and latitude. The
+// others: files along tracks, with 20 values per second, on grids. x and y with a grid mapping become longitude and latitude. The
 // standard deviation is read where ancillary_variables names it beyond doubt. Packed numbers, fill values and valid ranges are
 // those of CF. Longitudes are brought to [-180, 180), TAI to UTC.
 //
 // CSV: a table of text with one header line, separated by commas, semicolons, tabs or blanks, fields quoted as in RFC 4180 or
 // not. Lines that begin with # before the header are passed over. Roles that are not given are guessed from the usual names,
-// upper and lower case alike, with or without a unit in brackets: lon longitude (degrees east, -180 to 360), lat latitude; if
+// upper and lower case alike, with or without a unit in brackets: lon longitude (degrees east, -540 to 540), lat latitude; if
 // neither is there, x easting, y northing on a plane; time date datetime t (ISO 8601 or numbers; may be absent); value, or the
 // only column that is called like no role; sigma sd error uncertainty, track pass cycle_pass, platform satellite mission (may be
-// absent). A row in which a column in use is empty, NA, N/A, NaN or null is left out and counted; anything else that is not what
-// the column should hold is an Error that gives file and line.
+// absent); or year, month, day, and hour, minute, second if they are there, for the time. A row in which a column in use is
+// empty, NA, N/A, NaN or null is left out and counted, and so is a row that holds anything else than it should, with a warning
+// that gives the first one's line; more than a tenth of such rows are an Error.
 //
 // Exact duplicates (position, time, platform, value) are left out. Tracks come from a variable, else from gaps in time and the
 // turns of latitude, platform by platform, across the files' bounds; those of swaths from the same of their lines. Data that are

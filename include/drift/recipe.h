@@ -40,7 +40,7 @@ struct Recipe {
   LossKind loss = LossKind::squared;
   double huber_delta = 0.1;    // > 0, in units of the (standardised) values
   double noise_sd = 0.01;      // >= 0, sigma_y: gives beta = sigma_y^2 / N, the MAP estimate under Theta ~ N(0, I)
-  std::optional<double> beta;  // >= 0, given outright instead
+  std::optional<double> beta;  // >= 0, set directly instead
   Optimiser optimiser = Optimiser::muon;
   double rate = 1e-2;          // > 0, Adam's
   double muon_rate = 5e-3;     // > 0, a bottleneck's [H, B] update is this times sqrt(H) times a matrix of singular values near 1
@@ -52,7 +52,7 @@ struct Recipe {
   Schedule schedule = Schedule::cosine;
   std::size_t warmup_steps = 50;
   double epochs = 1.0;              // > 0, may be a fraction
-  std::size_t batch = 1024;         // 1 to 2^30, observations a step
+  std::size_t batch = 1024;         // 1 to 2^30, observations per step
   bool train_lengthscales = false;  // lengthscales follow the loss, each member its own
   bool train_amplitudes = false;
   double hyper_rate = 1e-2;  // > 0, Adam's rate for their logarithms

@@ -108,6 +108,11 @@ struct DataSettings {
   std::string from, to;  // ISO times, or numbers where the files' times are such
   double track_gap_s = 60.0;
   bool any_order = false;
+  bool no_quality_control = false;              // keep what the preset's quality control leaves out
+  std::string time_units;                       // of times that are numbers: CF's words, or datenum
+  std::string units, standard_name, long_name;  // of the values, where the files do not say or say it wrong
+  BadFiles bad_files = BadFiles::stop;
+  double open_limit_s = 30.0;
 };
 
 struct DomainSettings {
@@ -226,18 +231,18 @@ struct RunSettings {
   CompareSettings compare;
   OutputSettings output;
   std::uint64_t seed = 1;
-  int threads = 0;                       // 0: one for each core this process may use
+  int threads = 0;                       // 0: one per core available to this process
   Backend backend = Backend::automatic;  // that trains networks; automatic: a GPU if there is one
   Precision precision = Precision::tf32;
   RecipeName recipe = RecipeName::standard;
 };
 
 // Throws UsageError, naming table, key, value and range, unless every number is finite and in its range and every enum one of its
-// enumerators. Whatever takes settings, in this library and in the command, calls it: a program's mistakes get the same sentences
-// as a run file's.
+// enumerators. Every entry point that takes settings, in the library and in the command, calls it: programs get the same messages
+// as run files.
 void check(const RunSettings& settings);
 
-// What a setting's value is: so that programs in other languages can check and document theirs.
+// Type of a setting's value, so that programs in other languages can check and document it.
 enum class SettingType {
   text,
   word,  // one of a fixed list
@@ -259,6 +264,7 @@ struct SettingInfo {
   bool repeats = false;                  // a list: the flag may be given several times
   SettingType type = SettingType::text;  // of an entry, if it is a list
   std::vector<std::string> words = {};   // those that it may be; none: any text
+  bool lists_files = false;              // the flag takes all paths that follow, as a shell expands a pattern
 };
 const std::vector<SettingInfo>& setting_infos();
 

@@ -20,7 +20,7 @@ double gaussian_crps(double y, double mean, double sd);
 // y an observation and sd that of field and noise together the NLPD.
 double gaussian_nll(double y, double mean, double sd);
 
-// Score of the interval [low, high] of probability 1 - alpha: its width, and 2 / alpha times what it misses y by.
+// Score of the interval [low, high] of probability 1 - alpha: its width, and 2 / alpha times the distance by which it misses y.
 double interval_score(double y, double low, double high, double alpha);
 
 // The quantile of the standard normal distribution, 0 < p < 1, to full precision.
@@ -34,7 +34,7 @@ double mean_crps(std::span<const double> y, std::span<const double> mean, std::s
 double mean_nll(std::span<const double> y, std::span<const double> mean, std::span<const double> sd);
 double mean_interval_score(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double alpha);
 
-// The share of y inside the forecast's central interval of probability `level` (0, 1): near `level` when the sd is honest.
+// The share of y inside the forecast's central interval of probability `level` (0, 1): near `level` if the sd is right.
 double coverage(std::span<const double> y, std::span<const double> mean, std::span<const double> sd, double level);
 
 // All of them at once. Those that need a spread are absent without one.

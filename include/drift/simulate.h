@@ -16,7 +16,7 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// The field that simulated instruments look at: fills values[i] at points[i] and time_days[i], NaN where it has no value. Called
+// The field that simulated instruments observe: fills values[i] at points[i] and time_days[i], NaN where it has no value. Called
 // from several threads.
 using Truth =
     std::function<void(std::span<const UnitVector> points, std::span<const double> time_days, std::span<double> values)>;
@@ -30,12 +30,12 @@ struct SimulateOptions {
   double south_deg = 62.0;  // observations lie between these latitudes
   double north_deg = 90.0;
   std::optional<std::array<double, 4>> box = {};  // and in this box: lon0, lat0, lon1, lat1; lon0 > lon1: over 180
-  double rate_hz = 3.3;        // > 0, observations a second; 3.3 (a point every 2 km) gives 1.16 million with the settings above
+  double rate_hz = 3.3;        // > 0, observations per s; 3.3 (a point every 2 km) gives 1.16 million with the settings above
   double noise_sd = 0.01;      // >= 0, of the independent Gaussian noise, in units of the truth
-  double outlier_share = 0.0;  // 0 to 1: so many observations, drawn at random, have one more error
+  double outlier_share = 0.0;  // 0 to 1: fraction of observations, drawn at random, with an additional error
   double outlier_sd = 1.0;     // > 0, of that error, Gaussian too
   std::uint64_t seed = 1;      // of noise and outliers
-  int threads = 0;             // 0: one for each core this process may use
+  int threads = 0;             // 0: one per core available to this process
 };
 
 struct SimulateReport {

@@ -19,10 +19,10 @@ struct Split {
   std::vector<std::size_t> held_out;
 };
 
-// What is kept aside together.
+// Units that are held out together.
 enum class SplitMethod {
   none,      // nothing
-  random,    // single observations: they lie on the same tracks as the others, so that scores flatter
+  random,    // single observations: they lie on the same tracks as the others, which makes scores optimistic
   track,     // whole tracks
   platform,  // whole platforms, named or drawn
   time,      // the last in time
@@ -64,7 +64,7 @@ SplitOptions split_within(const SplitOptions& outer, const Observations& observa
 // Number of groups that these options keep together among the rows.
 std::size_t count_groups(const Observations& observations, const SplitOptions& options, std::span<const std::size_t> rows);
 
-// How to divide observations where nobody said how.
+// The default way to divide observations.
 struct GroupingChoice {
   SplitMethod method = SplitMethod::block;  // track or block
   double block = 500.0;                     // side of a block, km (on a plane in the unit of x and y)
@@ -72,12 +72,14 @@ struct GroupingChoice {
   std::string reason;                       // a sentence
 };
 
-// Whole tracks where there are ten or more, otherwise blocks. `unit` is that of x and y, for the sentence.
-GroupingChoice choose_grouping(const Observations& observations, bool on_plane = false, const std::string& unit = "km");
+// Whole tracks where there are ten or more among the rows, otherwise blocks. `unit` is that of x and y, for the sentence.
+GroupingChoice choose_grouping(const Observations& observations, bool on_plane = false, const std::string& unit = "km",
+                               const std::optional<std::span<const std::size_t>>& rows = {});
 
 // Blocks about as large as the gaps that a map of the observations' extent has to fill: their side is twice the distance to the
 // nearest observation that 90 % of points in gaps do not exceed. At least a few observations wide, and at least 30 blocks where
 // the data allow it.
-GroupingChoice choose_blocks(const Observations& observations, bool on_plane = false, const std::string& unit = "km");
+GroupingChoice choose_blocks(const Observations& observations, bool on_plane = false, const std::string& unit = "km",
+                             const std::optional<std::span<const std::size_t>>& rows = {});
 
 }  // namespace drift

@@ -13,7 +13,7 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// All that a fitted method needs to predict again: tensors, numbers and texts by name. A model file keeps it (src/fields).
+// Everything a fitted method needs to predict: tensors, numbers and texts by name. A model file keeps it (src/fields).
 //
 // Reading a state is reading a file: whatever is missing, of another type or shape, or not finite is an Error that names it. The
 // sizes of tensors come from the file itself, never from a number beside them.

@@ -31,7 +31,7 @@ struct SyntheticFieldOptions {
   bool moves() const { return evolution_days > 0.0 || !velocity.still(); }
 };
 
-// A made-up truth for demonstrations and tests: a field on the whole sphere, smooth across date line and poles, with structure
+// A synthetic truth for demonstrations and tests: a field on the whole sphere, smooth across date line and poles, with structure
 // at every scale that altimetry of the Arctic sees, whose strength varies from place to place. Its formula heads the source file.
 // Mean zero and variance one over 62-88 N: at time zero, or on average over all times if it evolves. It has a value at every
 // place and time, and the same statistics at all times. Same options, same field; with a velocity v but no evolution it is the
@@ -42,7 +42,7 @@ class SyntheticField {
 
   double operator()(const UnitVector& point, double time_days = 0.0) const;
 
-  // The field at many points, on the calling thread: times are one a point, or none for time zero.
+  // The field at many points, on the calling thread: times are one per point, or none for time zero.
   void evaluate(std::span<const UnitVector> points, std::span<const double> time_days, std::span<double> values) const;
 
  private:

@@ -16,9 +16,9 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// A search for the settings that make a function small, where each look at the function is dear: Bayesian optimisation. Nothing
+// Minimisation of an expensive function of named settings: Bayesian optimisation. Nothing
 // here knows what the settings mean. What is proposed next depends on the study alone (its space, plan and recorded trials), so
-// a search that was killed goes on as if it never had been.
+// a search that was killed resumes as if it had not been.
 
 enum class SettingKind { real, log_real, whole, log_whole, choice };
 constexpr auto enum_words(SettingKind) {
@@ -39,7 +39,7 @@ struct Setting {
 
 using SearchSpace = std::vector<Setting>;
 
-// One value a setting, in the space's order and in the setting's own units. A choice's value is the index of its word.
+// One value per setting, in the space's order and in the setting's own units. A choice's value is the index of its word.
 using Point = std::vector<double>;
 
 // Throws UsageError unless the space can be searched / the point lies in it.
@@ -60,7 +60,7 @@ constexpr auto enum_words(TrialState) {
 }
 
 struct TrialOutcome {
-  double value = 0.0;  // to be made small
+  double value = 0.0;  // to be minimised
   TrialState state = TrialState::done;
   std::string message = {};
 };
@@ -91,7 +91,7 @@ struct Study {
   std::vector<Trial> trials;  // ascending numbers; a search that was killed may leave gaps, which are filled first
 };
 
-// Checks both and settles what the plan leaves open.
+// Checks both and chooses what the plan leaves open.
 Study make_study(SearchSpace space, SearchPlan plan = {});
 
 struct Proposal {
@@ -107,7 +107,7 @@ std::uint64_t seed_of_trial(std::uint64_t plan_seed, std::size_t number);
 // point left.
 std::vector<Proposal> propose(const Study& study, std::size_t count);
 
-// Adds what came of a proposal. A done trial without a finite value is kept as failed.
+// Adds the outcome of a proposal. A done trial without a finite value is kept as failed.
 void record(Study& study, const Proposal& proposal, const TrialOutcome& outcome, double seconds);
 
 // Index in study.trials of the best: the smallest value among done trials.
@@ -145,7 +145,7 @@ struct SearchOptions {
   Control control = {};
 };
 
-// Runs the search. With a path the study is saved there after every trial, and a study that is there already is gone on with:
+// Runs the search. With a path the study is saved there after every trial, and an existing study is resumed:
 // its space and plan must be the same. Throws Error when all initial trials failed, and Stopped when stopped. One search per file
 // at a time.
 Study optimise(const SearchSpace& space, const Objective& objective, const SearchPlan& plan = {},

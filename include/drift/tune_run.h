@@ -27,12 +27,12 @@ struct TuneResult {
 
 using TrialDone = std::function<void(const Study& study, const Trial& trial)>;
 
-// Runs (or goes on with) the study at `path`; an empty path: nothing is kept. Settings of [tune] in plan.settings say what is
+// Runs or resumes the study at `path`; an empty path: nothing is saved. Settings of [tune] in plan.settings say what is
 // searched and how. Throws UsageError where the study there is of other observations or settings, Stopped when stopped.
 TuneResult tune_run(const FitPlan& plan, const Dataset& data, const std::filesystem::path& path, const Control& control = {},
                     const TrialDone& done = {});
 
-// What a trial found besides its value.
+// Results of a trial besides its value.
 struct TrialParts {
   double score = 0.0;      // of the validation observations: mean loss, CRPS, NLPD or minus the ELBO
   double roughness = 0.0;  // of the mean field
@@ -44,7 +44,7 @@ std::optional<TrialParts> trial_parts(const Trial& trial);  // none: the trial f
 // has the least check; the smallest on a tie.
 double choose_alpha(const Study& study);
 
-// Everything from observations to a saved model, once: plan, search for settings where [tune] asks for it, fit, and save where
+// The whole sequence from observations to a saved model: plan, search for settings if [tune] requests it, fit, and save if
 // [output] names a file. The checkpoint (unless the control names another) and the study lie beside that file; the checkpoint is
 // removed at the end.
 struct RunHooks {

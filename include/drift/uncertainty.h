@@ -14,7 +14,7 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// What is not known about the field, besides what an ensemble's members disagree on. Prediction is always by an ordinary
+// Uncertainty of the field beyond the spread of an ensemble's members. Prediction is always by an ordinary
 // ensemble: a draw from a posterior is a member like any other, and so a continuous field with gradients.
 
 // Networks trained with Recipe::dropout. A draw leaves out a share of the inputs of every bottleneck and of the head, the same
@@ -32,7 +32,7 @@ inline constexpr double kInitialWeightSd = 0.3;
 void make_variational(Ensemble& ensemble, double initial_sd = kInitialWeightSd);
 bool is_variational(const Ensemble& ensemble);
 
-// Members with certain weights, drawn from the above; order and seeds as of dropout_draws.
+// Members with fixed weights, drawn from the above; order and seeds as of dropout_draws.
 Ensemble variational_draws(const Ensemble& ensemble, std::size_t draws_a_member, std::uint64_t seed, std::size_t first_draw = 0,
                            int threads = 0);
 
@@ -47,7 +47,7 @@ struct Elbo {
 Elbo elbo(Engine& engine, const Ensemble& ensemble, const TrainingSet& data, const Recipe& recipe, std::size_t draws = 8,
           std::uint64_t seed = 0);
 
-// The exact posterior of a member's last trained matrix, all before it taken as certain. With phi an observation's inputs of that
+// The exact posterior of a member's last trained matrix, all before it held fixed. With phi an observation's inputs of that
 // matrix (Engine::head_inputs), w its weight, and the prior N(0, I),
 //   A = sum_n w_n phi_n phi_n^T / sigma_y^2 + I,   mean = A^-1 sum_n w_n phi_n y_n^T / sigma_y^2,   covariance A^-1
 // of each of the matrix's columns.
@@ -59,8 +59,8 @@ struct LastLayerPosterior {
   std::vector<float> inverse_factor;  // [inputs, inputs] L^-1, a lower triangle with zeros above; A = L L^T
 };
 
-// One a member. Streams over the data; memory of inputs^2 doubles. noise_sd > 0: sigma_y. threads 0: the engine's (Engine::
-// host_threads); they do not change the result. Throws UsageError for a noise_sd that cannot be.
+// One per member. Streams over the data; memory of inputs^2 doubles. noise_sd > 0: sigma_y. threads 0: the engine's (Engine::
+// host_threads); they do not change the result. Throws UsageError for an invalid noise_sd.
 std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& ensemble, const TrainingSet& data, double noise_sd,
                                                int threads = 0);
 
@@ -76,7 +76,7 @@ void predict_last_layer(Engine& engine, const Ensemble& ensemble, std::span<cons
 // A model file (drift/ensemble.h) that holds the posteriors too; load_model reads all but them.
 void save_model_with_last_layers(const std::filesystem::path& path, const Ensemble& ensemble,
                                  std::span<const LastLayerPosterior> posteriors, const Metadata& metadata = {});
-// The posteriors of such a file, one a member of its ensemble; none where the file holds none. Throws Error as load_model does.
+// The posteriors of such a file, one per member of its ensemble; none if the file has none. Throws Error as load_model does.
 std::vector<LastLayerPosterior> load_last_layers(const std::filesystem::path& path, const Ensemble& ensemble);
 
 }  // namespace drift

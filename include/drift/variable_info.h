@@ -6,7 +6,7 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// What a variable is, in the words of CF; empty where unknown.
+// Description of a variable in CF terms; empty if unknown.
 struct VariableInfo {
   std::string name = {};           // "sla_unfiltered"
   std::string long_name = {};      // "Sea level anomaly"

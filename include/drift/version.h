@@ -9,8 +9,8 @@ namespace DRIFT_PUBLIC drift {
 // "0.1.0": the library's, written into every model file.
 const char* version();
 
-// Tells two builds of one version apart: the linker's build ID of the library, in hexadecimal digits. The version where the
-// linker was told not to make one.
+// Distinguishes two builds of one version: the linker's build ID of the library, in hexadecimal digits. The version if the
+// linker does not make one.
 std::string build_id();
 
 }  // namespace drift

@@ -24,7 +24,7 @@ NAME = "drift_fields"
 # What a wheel may ask of the system, by the beginnings of names: drift's own dependencies and the C and C++ run-time libraries.
 KNOWN_LIBRARIES = (
     "ld-linux", "libc.so", "libdl.so", "libgcc_s", "libgomp", "libm.so", "libpthread", "librt.so", "libstdc++",
-    "libdnnl", "libfmt", "libhwy", "libnetcdf", "libnlopt", "libopenblas", "libproj", "libtomlplusplus", "libz.so",
+    "libdeflate", "libdnnl", "libfmt", "libhwy", "libnetcdf", "libnlopt", "libopenblas", "libproj", "libtomlplusplus", "libz.so",
 )  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def metadata():
         "Metadata-Version: 2.1",
         "Name: drift-fields",
         f"Version: {version()}",
-        "Summary: Continuous fields from scattered observations, with honest uncertainty",
+        "Summary: Continuous fields from scattered observations, with calibrated uncertainty",
         "License: Apache-2.0",
         "Requires-Python: >=3.9",
         "Requires-Dist: numpy",

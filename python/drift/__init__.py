@@ -1,4 +1,4 @@
-"""drift: continuous fields from scattered observations, with honest uncertainty.
+"""drift: continuous fields from scattered observations, with calibrated uncertainty.
 
 >>> import drift
 >>> ds = drift.simulate(days=2, observations=300, bbox=(-20, 30, 20, 50))  # or drift.read("tracks/*.nc", value="sla_filtered")

@@ -23,7 +23,7 @@ def numbers(name: str, values: Any) -> np.ndarray:
     try:
         array = np.asarray(values)
     except ValueError as error:  # lists of unequal length
-        raise _drift.UsageError(f"{name} is no array of numbers: {error}") from None
+        raise _drift.UsageError(f"{name} is not an array of numbers: {error}") from None
     if array.ndim != 1:
         raise _drift.UsageError(f"{name} has {array.ndim} dimensions, shape {array.shape}; it must have one")
     if array.dtype.kind not in "fiu":

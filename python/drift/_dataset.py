@@ -192,7 +192,7 @@ class Dataset:
 
     @property
     def time(self) -> Optional[np.ndarray]:
-        """datetime64 (UTC), or plain numbers; None: a field of space alone."""
+        """datetime64 (UTC), or plain numbers; None: the field does not vary in time."""
         return _arrays.as_datetime(self._data.time_days) if self._data.calendar_time else self._data.time_days
 
     @property

@@ -49,7 +49,7 @@ class Model:
         self._model = model
         self._fit = dict(fit or {})
 
-    # What is known of it
+    # Description
 
     @property
     def name(self) -> str:
@@ -79,7 +79,7 @@ class Model:
 
     @property
     def findings(self) -> Dict[str, Any]:
-        """What the fit found: the noise, the weight of the parts, the process's lengthscales and velocity, the extent and times of the
+        """Findings of the fit: the noise, the weight of the parts, the process's lengthscales and velocity, the extent and times of the
         observations. Under ``fit``, for a model of this session, every choice with its reason, RMSE of each part, seconds.
         """
         found = self._model.findings()
@@ -160,7 +160,7 @@ class Model:
         Parameters
         ----------
         lon, lat : array of numbers
-            Degrees, or x and y; NaN gives NaN. A float64 array that lies in one piece is read where it is. Or, as the only argument, a
+            Degrees, or x and y; NaN gives NaN. A contiguous float64 array is read in place. Or, as the only argument, a
             pandas DataFrame with such columns.
         time : array of times, or one time for all, optional
             As of :meth:`predict`; none where the model has no time.
@@ -170,7 +170,7 @@ class Model:
         Returns
         -------
         dict of numpy.ndarray
-            By name, as the variables of a map: ``X``, ``X_uncertainty``, ``X_total_uncertainty``, ...; float32, one entry per point
+            By name, as the variables of a map: ``X``, ``X_uncertainty``, ``X_total_uncertainty``, ...; float64, one entry per point
             (``X_members``: [members, points]). For a DataFrame, a DataFrame with its index.
         """
         if lat is None and hasattr(lon, "columns"):
@@ -192,7 +192,7 @@ class Model:
         asked = names + ["value"] if "value" not in names else names
         found = _drift.roles_of_columns(asked, {**given, "value": "value"})
         if ("x" in found) != on_plane:
-            raise _drift.UsageError("the model lives on " + ("plain x and y" if on_plane else "longitudes and latitudes") + ", the table's columns do not")
+            raise _drift.UsageError("the model is defined on " + ("plain x and y" if on_plane else "longitudes and latitudes") + ", but the table has other positions")
         by_name = {str(name): name for name in frame.columns}
         x, y = ("x", "y") if on_plane else ("lon", "lat")
         if time is None and "time" in found and self._model.has_time:
@@ -215,14 +215,14 @@ class Model:
     def _map_times(self, time: Any) -> List[float]:
         if not self._model.has_time:
             if time is not None:
-                raise _drift.UsageError("time: the model is one of space alone and has no time")
+                raise _drift.UsageError("time: the model does not vary in time; leave time out")
             return []
         if time is None:
             first, last = self._model.findings()["time_days"]
             return [0.5 * (first + last)]
         days = self._days(time)
         if len(days) == 0 or not np.all(np.diff(days) > 0) or np.isnan(days).any():
-            raise _drift.UsageError("time: times must come in ascending order, each once")
+            raise _drift.UsageError("time: times must be in ascending order, without repeats")
         self._warn_outside(days)
         return [float(day) for day in days]
 
@@ -292,7 +292,7 @@ class Model:
     def __deepcopy__(self, memo: Dict[int, Any]) -> "Model":
         return Model(self._model, copy.deepcopy(self._fit, memo))
 
-    # What a person wants to know
+    # Text and HTML
 
     def _rows(self) -> List[Tuple[str, str]]:
         found, scores = self._model.findings(), self.scores

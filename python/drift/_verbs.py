@@ -59,8 +59,8 @@ def _settle(verb: str, dataset: Any, settings: Dict[str, Any]) -> _drift.Setting
 def fit(dataset: Dataset, *, progress: Progress = False, checkpoint: Any = None, fresh: bool = False, **settings: Any) -> Model:
     """Fits a model to observations, as ``drift fit`` does: the same settings give the same model, to the bit.
 
-    The interpreter's lock is released meanwhile. ctrl-C (KeyboardInterrupt) stops the fit within a second; with a checkpoint the
-    same call resumes it. Choices are told to the logger ``drift`` at level INFO and kept in ``model.findings["fit"]["choices"]``.
+    The GIL is released meanwhile. ctrl-C (KeyboardInterrupt) stops the fit within a second; with a checkpoint the
+    same call resumes it. Choices are logged to ``drift`` at level INFO and kept in ``model.findings["fit"]["choices"]``.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def fit(dataset: Dataset, *, progress: Progress = False, checkpoint: Any = None,
     progress : bool or callable
         Show a bar, or call ``progress(share, what)``.
     checkpoint : path, optional
-        Where a stopped fit is kept; beside the file of `out` if that is given, otherwise nowhere.
+        File for a stopped fit; default: beside the file of `out`, if that is given.
     fresh : bool
-        Begin anew, whatever a checkpoint holds.
+        Start afresh and ignore any checkpoint.
 
     <settings>
 
@@ -94,7 +94,7 @@ def fit(dataset: Dataset, *, progress: Progress = False, checkpoint: Any = None,
 
 @_settings.documented("fit")
 def plan(dataset: Dataset, **settings: Any) -> List[str]:
-    """What :func:`fit` would choose, a sentence each, without fitting.
+    """The choices that :func:`fit` would make, one sentence each, without fitting.
 
     Parameters
     ----------
@@ -123,8 +123,8 @@ def compare(
 ) -> Any:
     """Fits methods to the same observations and scores them on the same held-out ones.
 
-    All fits run in this process, one after the other; ``drift compare`` gives each a process of its own, so that peak memory is a
-    fit's own there.
+    All fits run in this process, one after the other; ``drift compare`` runs each in a separate process, so that peak memory
+    is measured per fit there.
 
     Parameters
     ----------
@@ -132,11 +132,11 @@ def compare(
     methods : str or list of str
         ``"drift"``, ``"nngp"``, ``"svgp:inducing=500"``, ...; ``"all"``; none: one of each family. :func:`methods` lists them.
     folder : path, optional
-        Keeps fits, maps and tables, as the command does; what is there is not fitted again.
+        Folder for fits, maps and tables, as the command keeps them; existing fits are not repeated.
     progress : bool or callable
         Show a bar, or call ``progress(share, what)``.
     fresh : bool
-        Fit again what the folder already holds.
+        Repeat fits that the folder already holds.
 
     <settings>
 

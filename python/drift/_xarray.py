@@ -58,7 +58,7 @@ def columns(data: Any, value: Optional[str], roles: Mapping[str, str]) -> Tuple[
     positions = ("x", "y") if "x" in found or "y" in found else ("lon", "lat")
     for role in positions:
         if role not in found:
-            raise _drift.UsageError(f"no coordinate is known as {role} by CF's names and units; name it: {role}='...'")
+            raise _drift.UsageError(f"no coordinate is recognised as {role} by CF names and units; name it: {role}='...'")
     return _broadcast(found), _attributes(value, found["value"])
 
 

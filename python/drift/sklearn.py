@@ -50,13 +50,13 @@ _SIGMA = 0.1
 class DriftRegressor(RegressorMixin, BaseEstimator):
     """A field of position and time by drift, and of any other columns linearly.
 
-    The first columns of X are coordinates; those behind them are covariates, whose linear effect is fitted by least squares before
+    The first columns of X are coordinates; those after them are covariates, whose linear effect is fitted by least squares before
     drift models the rest (kriging with external drift, by regression).
 
     Parameters
     ----------
     coordinates : {'auto', 'lonlat', 'lonlat+time', 'xy', 'xy+time', 'x'}
-        What the first columns are: longitude and latitude in degrees, or x and y of a plane, with time in days behind them, or x alone.
+        Meaning of the first columns: longitude and latitude in degrees, or x and y of a plane, followed by time in days, or x alone.
         'auto': ``xy``, with one column ``x``.
 
     <settings>
@@ -66,7 +66,7 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
     model_ : drift.Model
         None where there were fewer than 200 observations, or all were equal.
     small_ : sklearn.gaussian_process.GaussianProcessRegressor
-        What serves then: an exact Gaussian process, Matérn 3/2 and noise. Otherwise None.
+        Used instead: an exact Gaussian process, Matérn 3/2 and noise. Otherwise None.
     coef_, intercept_ : numpy.ndarray, float
         Of the covariates' linear effect.
     n_features_in_ : int

@@ -49,7 +49,7 @@ PyDataset simulate(const std::string& truth_text, const drift::SimulateOptions& 
   const drift::NamedTruth truth = drift::open_truth(truth_text, options.seed);
   drift::Observations seen =
       job(job_options, [&](const drift::Control& control) { return drift::simulate(truth.truth, options, nullptr, control); });
-  if (seen.size() == 0) throw drift::UsageError("no platform flies over the box in this time: no observations");
+  if (seen.size() == 0) throw drift::UsageError("no observations: no platform crosses the box in this time");
   if (options.noise_sd > 0.0) seen.sigma.assign(seen.size(), static_cast<float>(options.noise_sd));
   return {.data = drift::make_dataset(std::move(seen), truth.info, {.provenance = "drift simulate: " + truth_text})};
 }
@@ -94,6 +94,7 @@ py::object report_of(const PyDataset& dataset) {
   out["roles"] = named(report.roles);
   out["rows"] = report.rows;
   out["rejected"] = rejected;
+  out["quality_control"] = report.quality;
   out["warnings"] = report.warnings;
   return out;
 }
@@ -110,7 +111,7 @@ py::tuple state_of(const PyDataset& dataset) {
 }
 
 PyDataset dataset_of(const py::tuple& state) {
-  if (state.size() != 18) throw drift::Error("this is no pickled drift.Dataset of this version");
+  if (state.size() != 18) throw drift::Error("this is not a pickled drift.Dataset of this version");
   PyDataset dataset;
   drift::Dataset& data = dataset.data;
   drift::Observations& seen = data.observations;

@@ -10,13 +10,11 @@ void bind_errors(py::module_& module) {
   static PyObject* usage = nullptr;
   static PyObject* stopped = nullptr;
   error = PyErr_NewExceptionWithDoc("drift.Error",
-                                    "Something went wrong that a user can act on; the message tells what, where, and what to do.",
+                                    "An error that a user can act on; the message says what went wrong, where, and what to do.",
                                     nullptr, nullptr);
   const auto both = py::reinterpret_steal<py::object>(PyTuple_Pack(2, error, PyExc_ValueError));
-  usage = PyErr_NewExceptionWithDoc("drift.UsageError", "Something was asked for that cannot be: a setting, a type, a shape.",
-                                    both.ptr(), nullptr);
-  stopped =
-      PyErr_NewExceptionWithDoc("drift.Stopped", "The work was asked to stop; the message tells what was kept.", error, nullptr);
+  usage = PyErr_NewExceptionWithDoc("drift.UsageError", "An invalid request: a setting, a type, a shape.", both.ptr(), nullptr);
+  stopped = PyErr_NewExceptionWithDoc("drift.Stopped", "The work was stopped; the message says what was saved.", error, nullptr);
   module.attr("Error") = py::handle(error);
   module.attr("UsageError") = py::handle(usage);
   module.attr("Stopped") = py::handle(stopped);

@@ -88,7 +88,10 @@ py::tuple field_as_python(drift::Field field, const std::string& no_currents) {
     for (const std::string& dimension : variable.dimensions) shape.push_back(lengths.at(dimension));
     const bool is_layer = layers.contains(variable.name);
     py::object numbers;
-    if (is_layer) {
+    if (is_layer && !field.header.layers[layers.at(variable.name)].needs_double()) {  // as the file would have it
+      const std::vector<double>& values = field.values[layers.at(variable.name)];
+      numbers = array_from(std::vector<float>(values.begin(), values.end()), shape);
+    } else if (is_layer) {
       numbers = array_from(std::move(field.values[layers.at(variable.name)]), shape);
     } else if (variable.dimensions.empty()) {
       numbers = py::none();  // a grid mapping: attributes alone

@@ -213,7 +213,7 @@ def test_tables_without_a_column_get_one_clear_exception(columns):
         drift.Dataset.from_pandas(frame)
     with pytest.raises(drift.UsageError, match="value: there is no variable 'slo'; did you mean 'sla'?"):
         drift.Dataset.from_xarray(xr.Dataset({"sla": ("n", [1.0])}), value="slo")
-    with pytest.raises(drift.UsageError, match="no coordinate is known as lon"):
+    with pytest.raises(drift.UsageError, match="no coordinate is recognised as lon"):
         drift.Dataset.from_xarray(xr.Dataset({"sla": ("n", [1.0])}))
     with pytest.raises(drift.Error, match="nothing.nc"):
         drift.read("nothing.nc", value="sla")

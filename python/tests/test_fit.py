@@ -206,7 +206,7 @@ drift.fit(ds, checkpoint="kept", **{ {**small, 'epochs': 3000}!r})
 
 
 def test_importing_is_quick():
-    """drift itself, not the libraries that wait until they are needed. The bound is the issue's; the machine may be busy."""
+    """drift itself, not the libraries that wait until they are needed. The bound is generous, since the machine may be busy."""
     script = "import numpy, time; t = time.perf_counter(); import drift; print(time.perf_counter() - t)"
     script += "; import sys; assert 'pandas' not in sys.modules and 'xarray' not in sys.modules and 'sklearn' not in sys.modules"
     took = min(float(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout) for _ in range(3))

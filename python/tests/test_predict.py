@@ -46,7 +46,7 @@ def test_a_field_of_space_alone_and_on_a_plane(tmp_path):
     assert field["h"].dims == ("y", "x") and "time" not in field.dims
     at = model.predict_at([2.0], [3.0])
     assert abs(at["h"][0] - (np.sin(2.0) + np.cos(3.0))) < 0.2
-    with pytest.raises(drift.UsageError, match="space alone"):
+    with pytest.raises(drift.UsageError, match="does not vary in time"):
         model.predict(time="2020-03-01")
     with pytest.raises(drift.UsageError, match="plain x and y"):
         model.predict("global:10")

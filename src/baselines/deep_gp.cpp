@@ -119,7 +119,7 @@ void VariationalInterpolator::restore(const State& state, const Domain& domain) 
     gp::LayerParameters<float> layer;
     layer.inducing = matrix_of(state, name("inducing"), inputs);
     const std::size_t points = layer.points();
-    if (points == 0) throw Error("the method's state has no inducing points");
+    if (points == 0) throw Error("the saved state has no inducing points");
     layer.mean = matrix_of(state, name("mean"), points, outputs);
     layer.kernel = matrix_of(state, name("kernel"), static_cast<std::size_t>(spec.kernel.lengthscales) + 1, 1);
     if (layer.kernel.cwiseAbs().maxCoeff() > kMostLog) throw Error(fmt::format("\"{}\" is out of range", name("kernel")));
@@ -159,23 +159,25 @@ std::vector<std::pair<std::string, std::string>> VariationalInterpolator::findin
 
 std::vector<MethodOption> variational_options(const gp::SvgpSettings& fallback, bool lengthscales) {
   std::vector<MethodOption> out = {
-      {"inducing", "inducing points a layer, 1 to 20000; where not given, at most a tenth of the observations or 500",
+      {"inducing", "inducing points per layer, 1 to 20000; by default a tenth of the observations, at most 500",
        fmt::format("{}", fallback.inducing)},
       {"epochs", "passes over the observations, up to 1000; never fewer than `steps` steps", text(fallback.epochs)},
-      {"steps", "least steps, 1 to 1000000: few observations are seen more often", fmt::format("{}", fallback.least_steps)},
-      {"batch", "observations a step, 1 to 1000000; up to 4096 observations are one batch", fmt::format("{}", fallback.batch)},
-      {"rate", "Adam's, 1e-6 to 1", text(fallback.rate)},
-      {"schedule", "of the rate: cosine (down to zero) or constant", fallback.cosine ? "cosine" : "constant"},
+      {"steps", "minimum number of steps, 1 to 1000000: small data are seen more often", fmt::format("{}", fallback.least_steps)},
+      {"batch", "observations per step, 1 to 1000000; up to 4096 observations are one batch", fmt::format("{}", fallback.batch)},
+      {"rate", "learning rate of Adam, 1e-6 to 1", text(fallback.rate)},
+      {"schedule", "schedule of the rate: cosine (down to zero) or constant", fallback.cosine ? "cosine" : "constant"},
       {"optimiser",
-       "of the last layer's posterior: adam, or natural (gradients; Adam for the rest), as up to 500 inducing points have",
+       "optimiser of the last layer's posterior: adam, or natural (natural gradients, Adam for the rest), the default up to 500 "
+       "inducing points",
        "data"},
       {"natural_rate", "size of natural steps, 0.0001 to 1", text(fallback.natural_rate)},
-      {"likelihood", "of the errors: gaussian, student or huber", "gaussian"},
+      {"likelihood", "distribution of the errors: gaussian, student or huber", "gaussian"},
       {"freedom", "degrees of freedom of student, 2.1 to 100", text(fallback.likelihood.nu)},
-      {"delta", "where huber's tails begin, in units of its scale, 0.01 to 100", text(fallback.likelihood.delta)},
-      {"start", "of the inducing points: kmeans or random", "kmeans"},
-      {"train_inducing", "whether they move: yes or no", "yes"},
-      {"family", "of the covariance: matern, or se (squared exponential)", "matern"}};
+      {"delta", "residual beyond which huber has linear tails, in units of its scale, 0.01 to 100",
+       text(fallback.likelihood.delta)},
+      {"start", "initial inducing points: kmeans or random", "kmeans"},
+      {"train_inducing", "train the inducing points: yes or no", "yes"},
+      {"family", "covariance: matern, or se (squared exponential)", "matern"}};
   for (MethodOption& option : covariance_options("joint")) {
     if (lengthscales || (option.name != "lengthscale" && option.name != "time_lengthscale")) out.push_back(std::move(option));
   }
@@ -214,11 +216,11 @@ Method deep_gp_method() {
   MethodInfo info{.name = "dgp",
                   .title = "Deep GP",
                   .summary =
-                      "Gaussian processes one after the other by doubly stochastic variational inference (Salimbeni & "
+                      "Gaussian processes in sequence, trained by doubly stochastic variational inference (Salimbeni & "
                       "Deisenroth 2017)",
                   .options = variational_options(fallback, false)};
-  info.options.push_back({"layers", "1 to 5; one is svgp", fmt::format("{}", fallback.layers)});
-  info.options.push_back({"width", "outputs of hidden layers, 1 to 30", "as many as coordinates"});
+  info.options.push_back({"layers", "layers, 1 to 5; one is svgp", fmt::format("{}", fallback.layers)});
+  info.options.push_back({"width", "outputs per hidden layer, 1 to 30", "as many as coordinates"});
   info.options.push_back({"draws", "of hidden layers, 1 to 1000", fmt::format("{}", fallback.draws)});
   return {info, [fallback](const MethodSettings& settings, const Domain& domain) {
             gp::SvgpSettings wanted = variational_settings(settings, fallback);

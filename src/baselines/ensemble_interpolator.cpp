@@ -42,7 +42,7 @@ EnsembleInterpolator::EnsembleInterpolator(EnsembleSettings settings) : settings
   check(settings_.recipe);
   if (settings_.spec.outputs != 1) {
     throw UsageError(
-        fmt::format("method {}: the network has {} outputs, and should have one", settings_.method, settings_.spec.outputs));
+        fmt::format("method {}: the network must have one output, not {}", settings_.method, settings_.spec.outputs));
   }
 }
 
@@ -89,7 +89,7 @@ void EnsembleInterpolator::restore(const State& state, const Domain& domain) {
     settings_.spec = network_spec_from_json(state.text("spec"));
     check(settings_.spec);
   } catch (const UsageError& error) {
-    throw Error(fmt::format("the method's network cannot be: {}", error.what()));
+    throw Error(fmt::format("the method's network is invalid: {}", error.what()));
   }
   const NetworkSpec& spec = settings_.spec;
   const int coordinates = spec.coordinates(), space = space_coordinates(domain);
@@ -138,7 +138,7 @@ std::vector<std::pair<std::string, std::string>> EnsembleInterpolator::findings(
   std::size_t parameters = 0;
   for (const TensorInfo& tensor : plan.parameter_tensors) parameters += tensor.offset < plan.hyper ? tensor.size() : 0;
   std::vector<std::pair<std::string, std::string>> out;
-  out.emplace_back("weights a member", grouped(static_cast<double>(parameters)));
+  out.emplace_back("weights per member", grouped(static_cast<double>(parameters)));
   out.emplace_back("training", fmt::format("{:.4g} epochs in batches of {}", recipe_.epochs, recipe_.batch));
   if (recipe_.loss == LossKind::squared) {
     out.emplace_back("training rmse", fmt::format("{:.4g}", sd_from_engine(domain, std::sqrt(std::max(0.0, last_loss_)))));

@@ -16,10 +16,10 @@
 namespace drift {
 
 std::vector<MethodOption> covariance_options(const std::string& covariance_fallback, const std::string& nu_fallback) {
-  return {{"nu", "Matérn's smoothness: 0.5, 1.5 or 2.5", nu_fallback},
-          {"covariance", "of space and time: joint (one distance) or product", covariance_fallback},
-          {"lengthscale", "of space, in the domain's unit; given, it is not fitted", "data"},
-          {"time_lengthscale", "days; given, it is not fitted", "data"}};
+  return {{"nu", "smoothness of the Matérn covariance: 0.5, 1.5 or 2.5", nu_fallback},
+          {"covariance", "coupling of space and time: joint (one distance) or product", covariance_fallback},
+          {"lengthscale", "lengthscale in space, in the domain's unit; fitted if not given", "data"},
+          {"time_lengthscale", "lengthscale in time, days; fitted if not given", "data"}};
 }
 
 CovarianceSettings covariance_settings(const MethodSettings& settings, const Domain& domain,
@@ -134,7 +134,7 @@ void predict_in_blocks(const std::string& method, MatrixView<const float> points
   if (points.rows == 0) return;
   if (points.cols != dimensions) {
     throw UsageError(
-        fmt::format("method {}: points have {} coordinates, the observations had {}", method, points.cols, dimensions));
+        fmt::format("method {}: the points have {} coordinates, but the observations had {}", method, points.cols, dimensions));
   }
   const std::size_t blocks = (points.rows + block - 1) / block;
   const int used =

@@ -239,20 +239,22 @@ Method local_experts_method() {
   MethodInfo info{
       .name = "experts",
       .title = "Local GP experts",
-      .summary = "Gaussian processes of their own surroundings, blended by distance, as GPSat (Gregory et al. 2024)",
-      .options = {{"spacing",
-                   "of the experts, in the domain's unit; if not given, an eighth of a small region, and wider than 200 where "
-                   "there would be over "
-                   "1,000",
-                   "200"},
-                  {"radius", "within which an expert sees observations, in the domain's unit", "1.5 spacings"},
-                  {"reach", "beyond which an expert does not predict, in the domain's unit", "1.2 spacings"},
-                  {"max_observations", "of an expert, drawn where there are more, 10 to 100000", "10000; 500 if exact"},
-                  {"inducing",
-                   "points of an expert with more than 500 observations (Titsias 2009), 0 (all are exact) to 10000; parameters "
-                   "come from 500 of its observations",
-                   "500"},
-                  {"smoothing", "of the experts' parameters, standard deviation in the domain's unit, 0: none", "a spacing"}}};
+      .summary = "local Gaussian processes blended by distance, as in GPSat (Gregory et al. 2024)",
+      .options = {
+          {"spacing",
+           "of the experts, in the domain's unit; if not given, an eighth of a small region, and wider than 200 where "
+           "there would be over "
+           "1,000",
+           "200"},
+          {"radius", "radius within which an expert uses observations, in the domain's unit", "1.5 spacings"},
+          {"reach", "radius beyond which an expert does not predict, in the domain's unit", "1.2 spacings"},
+          {"max_observations", "maximum number of observations per expert, drawn at random if there are more, 10 to 100000",
+           "10000; 500 if exact"},
+          {"inducing",
+           "points of an expert with more than 500 observations (Titsias 2009), 0 (all are exact) to 10000; parameters "
+           "come from 500 of its observations",
+           "500"},
+          {"smoothing", "of the experts' parameters, standard deviation in the domain's unit, 0: none", "a spacing"}}};
   for (const MethodOption& option : covariance_options("joint", "data")) info.options.push_back(option);
   return {info, [](const MethodSettings& settings, const Domain& domain) {
             return std::make_unique<LocalExpertsInterpolator>(settings, domain);

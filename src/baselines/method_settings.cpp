@@ -22,7 +22,7 @@ std::string among(const std::vector<std::string>& names) { return fmt::format("{
 
 double parse(const std::string& method, const std::string& name, const std::string& text) {
   if (const auto value = parse_number<double>(text)) return *value;
-  throw UsageError(fmt::format("method {}: {} should be a number, not '{}'", method, name, text));
+  throw UsageError(fmt::format("method {}: {} must be a number, not '{}'", method, name, text));
 }
 
 }  // namespace
@@ -35,8 +35,8 @@ MethodSettings::MethodSettings(const MethodInfo& method, const std::string& text
     first = comma + 1;
     const std::size_t equals = entry.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == entry.size()) {
-      throw UsageError(fmt::format("method {}: '{}' should read option=value, as in {}:{}=...; options: {}", method_, entry,
-                                   method_, names.empty() ? "option" : names.front(), among(names)));
+      throw UsageError(fmt::format("method {}: '{}' must have the form option=value, as in {}:{}=...; options: {}", method_,
+                                   entry, method_, names.empty() ? "option" : names.front(), among(names)));
     }
     const std::string name = entry.substr(0, equals);
     if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -54,8 +54,7 @@ std::optional<double> MethodSettings::number(const std::string& name, double low
   if (found == texts_.end()) return std::nullopt;
   const double value = parse(method_, name, found->second);
   if (value < low || value > high) {
-    throw UsageError(
-        fmt::format("method {}: {} is {}, and should be from {:g} to {:g}", method_, name, found->second, low, high));
+    throw UsageError(fmt::format("method {}: {} is {} but must be from {:g} to {:g}", method_, name, found->second, low, high));
   }
   return value;
 }
@@ -68,7 +67,7 @@ std::size_t MethodSettings::count(const std::string& name, std::size_t fallback,
   const auto value = number(name, static_cast<double>(low), static_cast<double>(high));
   if (!value) return fallback;
   if (*value != std::floor(*value)) {
-    throw UsageError(fmt::format("method {}: {} should be a whole number, not {}", method_, name, texts_.at(name)));
+    throw UsageError(fmt::format("method {}: {} must be a whole number, not {}", method_, name, texts_.at(name)));
   }
   return static_cast<std::size_t>(*value);
 }
@@ -78,7 +77,7 @@ std::string MethodSettings::word(const std::string& name, const std::string& fal
   const auto found = texts_.find(name);
   if (found == texts_.end()) return fallback;
   if (std::find(choices.begin(), choices.end(), found->second) == choices.end()) {
-    throw UsageError(fmt::format("method {}: {} is '{}', and should be one of {}", method_, name, found->second, among(choices)));
+    throw UsageError(fmt::format("method {}: {} is '{}' but must be one of {}", method_, name, found->second, among(choices)));
   }
   return found->second;
 }

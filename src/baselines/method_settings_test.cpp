@@ -39,7 +39,7 @@ TEST(MethodSettings, AreReadByNameAndFallBackWhereTheyAreNotGiven) {
 TEST(MethodSettings, AnUnknownOptionNamesWhatMayBeMeant) {
   const auto asked = [](const std::string& text) { return complaint([&] { MethodSettings(some_method(), text); }); };
   EXPECT_THAT(asked("neighbors=64"), HasSubstr("method kriging has no option 'neighbors'; did you mean 'neighbours'?"));
-  EXPECT_THAT(asked("size=64"), HasSubstr("method kriging has no option 'size'; known are neighbours"));
+  EXPECT_THAT(asked("size=64"), HasSubstr("method kriging has no option 'size'; choose from neighbours"));
 }
 
 TEST(MethodSettings, WhatDoesNotReadOrFitIsNamed) {
@@ -53,10 +53,10 @@ TEST(MethodSettings, WhatDoesNotReadOrFitIsNamed) {
     });
   };
   EXPECT_EQ(asked("nu=2.5,neighbours=8"), "none");
-  EXPECT_THAT(asked("nu=abc"), HasSubstr("nu should be a number, not 'abc'"));
-  EXPECT_THAT(asked("nu=nan"), HasSubstr("nu should be a number"));
-  EXPECT_THAT(asked("nu=1.5km"), HasSubstr("nu should be a number"));
-  EXPECT_THAT(asked("neighbours=0"), HasSubstr("should be from 1 to 1000"));
+  EXPECT_THAT(asked("nu=abc"), HasSubstr("nu must be a number, not 'abc'"));
+  EXPECT_THAT(asked("nu=nan"), HasSubstr("nu must be a number"));
+  EXPECT_THAT(asked("nu=1.5km"), HasSubstr("nu must be a number"));
+  EXPECT_THAT(asked("neighbours=0"), HasSubstr("must be from 1 to 1000"));
   EXPECT_THAT(asked("neighbours=2.5"), HasSubstr("whole number"));
   EXPECT_THAT(asked("kind=sum"), HasSubstr("one of joint, product"));
   EXPECT_THAT(asked("trained=maybe"), HasSubstr("one of yes, no"));

@@ -135,14 +135,13 @@ Method nearest_gp_method() {
   MethodInfo info{.name = "nngp",
                   .title = "Nearest-neighbour GP",
                   .summary = "kriging from the nearest observations (Vecchia 1988; Datta et al. 2016)",
-                  .options = {{"neighbours", "observations that each prediction takes, 1 to 1000", "128"},
-                              {"mean", "one of all observations (global), or of each neighbourhood (local)", "local"}}};
+                  .options = {{"neighbours", "observations per prediction, 1 to 1000", "128"},
+                              {"mean", "mean: of all observations (global) or of each neighbourhood (local)", "local"}}};
   for (const MethodOption& option : covariance_options("joint", "data")) info.options.push_back(option);
-  info.options.push_back({"subset", "conditionals in the likelihood that parameters are fitted by, 10 to 1000000", "4000"});
+  info.options.push_back({"subset", "conditionals in the likelihood to which the parameters are fitted, 10 to 1000000", "4000"});
+  info.options.push_back({"merge", "side of the cells in which observations are merged, in lengthscales, 0 (none) to 1", "0.02"});
   info.options.push_back(
-      {"merge", "side of a cell whose observations are taken together, in lengthscales, 0 (none) to 1", "0.02"});
-  info.options.push_back(
-      {"thinned", "share of the neighbours that lie further out, one a cell of 0.3 lengthscales, 0 to 1", "0.75"});
+      {"thinned", "fraction of the neighbours taken from farther out, one per cell of 0.3 lengthscales, 0 to 1", "0.75"});
   return {info, [](const MethodSettings& settings, const Domain& domain) {
             return std::make_unique<NearestGpInterpolator>(settings, domain);
           }};

@@ -23,20 +23,18 @@ struct NetworkDefaults {
 };
 
 std::vector<MethodOption> common_options(const NetworkDefaults& defaults, const std::string& layers, const std::string& rate) {
-  return {
-      {"layers", layers, fmt::format("{}", defaults.layers)},
-      {"width", "entries of a hidden layer, 1 to 16384", fmt::format("{}", defaults.width)},
-      {"rate", rate, fmt::format("{:g}", defaults.rate)},
-      {"schedule", "of the rate: constant, or cosine (after 50 steps of warm-up down to zero)",
-       std::string(word_of(defaults.schedule))},
-      {"epochs", "times that every observation is seen, more where `steps` asks for it", fmt::format("{:g}", defaults.epochs)},
-      {"steps", "least number of steps: small data take more epochs than large, 0 to 1e7",
-       fmt::format("{}", defaults.least_steps)},
-      {"batch", "observations a step, at most 1e6", "1024"},
-      {"members", "networks of the ensemble, 1 to 1000", "10"},
-      {"optimiser", "adam, or muon for the weights between hidden layers", "adam"},
-      {"loss", "squared or huber", "squared"},
-      {"huber_delta", "where the Huber loss turns linear, in standard deviations of the values", "0.1"}};
+  return {{"layers", layers, fmt::format("{}", defaults.layers)},
+          {"width", "width of the hidden layers, 1 to 16384", fmt::format("{}", defaults.width)},
+          {"rate", rate, fmt::format("{:g}", defaults.rate)},
+          {"schedule", "schedule of the rate: constant, or cosine (50 steps of warm-up, then down to zero)",
+           std::string(word_of(defaults.schedule))},
+          {"epochs", "times each observation is seen; more if `steps` requires it", fmt::format("{:g}", defaults.epochs)},
+          {"steps", "minimum number of steps, 0 to 1e7: small data need more epochs", fmt::format("{}", defaults.least_steps)},
+          {"batch", "observations per step, at most 1e6", "1024"},
+          {"members", "networks in the ensemble, 1 to 1000", "10"},
+          {"optimiser", "adam, or muon for the weights between hidden layers", "adam"},
+          {"loss", "loss: squared or huber", "squared"},
+          {"huber_delta", "residual beyond which the Huber loss is linear, in SDs of the values", "0.1"}};
 }
 
 NetworkSettings read_common(const MethodSettings& settings, const NetworkDefaults& defaults) {
@@ -89,11 +87,12 @@ Method fourier_network_method() {
       .options = common_options(kFourier, "hidden layers after the features, 1 to 100",
                                 "Adam's learning rate; the paper's (rate=1e-5,schedule=constant) takes many more steps")};
   info.options.push_back({"features", "random Fourier features, 1 to 100000", "width"});
-  info.options.push_back({"lengthscale", "of the features in space, in the domain's unit", "data"});
-  info.options.push_back({"time_lengthscale", "of the features in time, days; by itself one standard deviation", "data"});
-  info.options.push_back({"amplitude", "of the features, 1e-3 to 1e3", "1"});
+  info.options.push_back({"lengthscale", "lengthscale of the features in space, in the domain's unit", "data"});
   info.options.push_back(
-      {"trials", "of Bayesian optimisation of these three on a fifth of the training rows (the paper: 25)", "0"});
+      {"time_lengthscale", "lengthscale of the features in time, days; by default one SD of the times", "data"});
+  info.options.push_back({"amplitude", "amplitude of the features, 1e-3 to 1e3", "1"});
+  info.options.push_back(
+      {"trials", "trials of Bayesian optimisation of these three on a fifth of the training rows (the paper: 25)", "0"});
   return {info, [](const MethodSettings& settings, const Domain& domain) {
             NetworkSettings network = read_common(settings, kFourier);
             network.dense.input = DenseInput::fourier;
@@ -116,7 +115,7 @@ Method siren_method() {
                   .summary = "network with sine activations and its own initialisation, an ensemble (Sitzmann et al. 2020)",
                   .options = common_options(kSiren, "hidden layers, 1 to 100",
                                             "Adam's learning rate; the paper's: rate=1e-5,schedule=constant")};
-  info.options.push_back({"omega", "factor in the first layer's sine; as its paper has it for coordinates within [-1, 1]", "30"});
+  info.options.push_back({"omega", "factor in the first layer's sine; the paper's value is for coordinates in [-1, 1]", "30"});
   info.options.push_back({"hidden_omega", "factor in the later layers' sines", "30"});
   return {info, [](const MethodSettings& settings, const Domain& domain) {
             NetworkSettings network = read_common(settings, kSiren);

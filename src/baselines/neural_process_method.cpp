@@ -113,7 +113,8 @@ class NeuralProcessInterpolator : public Interpolator {
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override {
     if (code_.empty()) throw UsageError("method cnp: fit it before predicting");
     if (points.cols != coordinates_) {
-      throw UsageError(fmt::format("method cnp: points have {} coordinates, the observations had {}", points.cols, coordinates_));
+      throw UsageError(
+          fmt::format("method cnp: the points have {} coordinates, but the observations had {}", points.cols, coordinates_));
     }
     const std::span<double> sd = out.sd_total.empty() ? out.sd_epistemic : out.sd_total;
     decode_points(specs_, decoder_.parameters, code_, points, out.mean, sd, workers.threads > 0 ? workers.threads : threads_);
@@ -282,13 +283,13 @@ Method neural_process_method() {
       .name = "cnp",
       .title = "Conditional neural process",
       .summary = "encoder, mean over the observations, decoder with mean and sd (Garnelo et al. 2018)",
-      .options = {{"depth", "layers of the encoder, one more in the decoder, 2 to 100; the paper's 8 are for a GPU", "4"},
-                  {"width", "entries of a hidden layer and of the code, 1 to 8192; the paper's 1000 are for a GPU", "256"},
+      .options = {{"depth", "layers of the encoder (the decoder has one more), 2 to 100; the paper's 8 need a GPU", "4"},
+                  {"width", "width of the hidden layers and of the code, 1 to 8192; the paper's 1000 need a GPU", "256"},
                   {"rate", "Adam's learning rate, which falls to zero along a cosine", "0.001"},
-                  {"epochs", "times that every observation is seen, more where `steps` asks for it", "10"},
-                  {"steps", "least number of steps, 0 to 1e7", "2000"},
-                  {"batch", "observations a step, context and targets, 2 to 1e5", "1024"},
-                  {"context", "training observations that predictions are made from, at least 1", "20000"}}};
+                  {"epochs", "times each observation is seen; more if `steps` requires it", "10"},
+                  {"steps", "minimum number of steps, 0 to 1e7", "2000"},
+                  {"batch", "observations per step, context and targets, 2 to 1e5", "1024"},
+                  {"context", "training observations used for predictions, at least 1", "20000"}}};
   return {info, [](const MethodSettings& settings, const Domain&) {
             ProcessSettings process;
             process.depth = static_cast<int>(settings.count("depth", 4, 2, 100));

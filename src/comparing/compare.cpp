@@ -9,29 +9,25 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <span>
 
 #include "comparing/compare_parts.h"
-#include "core/atomic_file.h"
 #include "core/threads.h"
 #include "data/groups.h"
 #include "drift/error.h"
+#include "drift/files.h"
 #include "drift/version.h"
 #include "settings/run_identity.h"
 
 namespace drift {
 namespace {
 
-void write_whole(const std::filesystem::path& path, const std::string& text) {
-  AtomicFile file(path);
-  file.write(std::as_bytes(std::span(text)));
-  file.commit();
-}
+constexpr const char* kRunFile = "run.toml";
+constexpr const char* kRunFileMark = "# Written by drift compare, which overwrites it; repeat with: drift compare run.toml";
 
 void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw Error(fmt::format("{}: this folder cannot be made: {}", folder.string(), error.message()));
+  if (error) throw Error(fmt::format("cannot create the folder {}: {}", folder.string(), error.message()));
 }
 
 // A fit's name in file names: letters, digits and dashes.
@@ -121,7 +117,7 @@ ComparedFit compared_fit_from_json(const std::string& text) {
     for (const auto& pair : json.at("findings")) fit.findings.emplace_back(pair.at(0), pair.at(1));
     return fit;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(fmt::format("the result of a fit does not read: {}; --fresh repeats the fit", error.what()));
+    throw Error(fmt::format("the saved result of a fit cannot be read: {}; --fresh repeats the fit", error.what()));
   }
 }
 
@@ -194,7 +190,7 @@ Comparison compare(const ComparePlan& plan, const Dataset& data, const Control& 
       if (!fit->failure.empty())
         failed.insert(method);
       else if (!kept && !plan.folder.empty())
-        write_whole(fit_stem(plan, method, seed).string() + ".json", to_json(*fit));
+        write_text_file(fit_stem(plan, method, seed).string() + ".json", to_json(*fit));
       fits.push_back(std::move(*fit));
       write_so_far();
       if (hooks.done) hooks.done(fits.back(), kept, out);
@@ -207,21 +203,40 @@ Comparison compare(const ComparePlan& plan, const Dataset& data, const Control& 
   throw Stopped(fmt::format("stopped; the fits so far are in {}. The same command resumes from there", plan.folder.string()));
 }
 
+void check_compare_paths(const RunSettings& settings) {
+  const std::filesystem::path folder = settings.compare.folder;
+  std::error_code ignored;
+  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_directory(folder, ignored))
+    throw UsageError(fmt::format("--folder {}: it is a file; results need a folder", folder.string()));
+  NamedPaths outputs;
+  for (const char* name : {"table.md", "table.csv", "table.json", "truth.nc", "means.png", "sds.png"})
+    outputs.push_back({"a result of the comparison,", folder / name});
+  check_distinct(run_inputs(settings), outputs);
+  const std::filesystem::path run = folder / kRunFile;
+  std::ifstream file(run, std::ios::binary);
+  std::string first;
+  std::getline(file, first);
+  if (!file || first == kRunFileMark) return;
+  throw UsageError(fmt::format(
+      "{} is not of drift compare's making, which would overwrite it; move it away, or choose another --folder", run.string()));
+}
+
 std::filesystem::path save_compare_run(const ComparePlan& plan) {
+  check_compare_paths(plan.fit.settings);
   make_folder(plan.folder / "fits");
   RunSettings settings = plan.fit.settings;
   settings.compare.folder = plan.folder.string();
   settings = with_absolute_paths(std::move(settings));
-  std::filesystem::path path = plan.folder / "run.toml";
-  write_whole(path, to_toml(settings));
+  std::filesystem::path path = std::filesystem::absolute(plan.folder / kRunFile);
+  write_text_file(path, std::string(kRunFileMark) + "\n" + to_toml(settings));
   return path;
 }
 
 void write_comparison(const ComparePlan& plan, const Comparison& comparison) {
   make_folder(plan.folder);
-  write_whole(plan.folder / "table.md", comparison_markdown(comparison));
-  write_whole(plan.folder / "table.csv", comparison_csv(comparison));
-  write_whole(plan.folder / "table.json", comparison_json(comparison));
+  write_text_file(plan.folder / "table.md", comparison_markdown(comparison));
+  write_text_file(plan.folder / "table.csv", comparison_csv(comparison));
+  write_text_file(plan.folder / "table.json", comparison_json(comparison));
 }
 
 }  // namespace drift

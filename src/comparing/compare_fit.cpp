@@ -160,10 +160,11 @@ class OneFit {
     control_.report(kFitShare, "scores");
     Fitted fitted(plan_, method, control_);
     FieldInfo info = plan_.info;
+    const bool given = plan_.fit.settings.uncertainty.noise_sd.has_value();
+    const std::optional<double> settled = given ? std::nullopt : method.settled_noise();
     const auto forecaster = [&](std::span<const std::size_t> rows) {
-      return forecast_of(fitted, plan_, reading_.observations, own_noise(method), info, rows);
+      return forecast_of(fitted, plan_, reading_.observations, own_noise(method) || settled, info, rows);
     };
-    const std::optional<double> settled = method.settled_noise();
     if (settled) info.noise_sd = sd_from_engine(plan_.fit.domain, *settled);
     const NoiseKnown known = own_noise(method) ? NoiseKnown::by_forecast : settled ? NoiseKnown::by_process : NoiseKnown::no;
     const Judgement judgement = judge(plan_.fit, reading_.observations, plan_.fit.split.held_out, forecaster, info, known);
@@ -211,7 +212,7 @@ ComparedFit compare_fit(const ComparePlan& plan, const Dataset& data, const std:
   } catch (const Stopped&) {
     throw;
   } catch (const std::bad_alloc&) {
-    return failed("the machine has too little memory for it");
+    return failed("out of memory");
   } catch (const std::exception& error) {
     return failed(error.what());
   }

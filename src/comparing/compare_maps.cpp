@@ -11,6 +11,7 @@
 #include "drift/plot.h"
 #include "drift/position.h"
 #include "drift/version.h"
+#include "fields/layers.h"
 #include "fields/variable_name.h"
 
 namespace drift {
@@ -54,20 +55,20 @@ void write_map(const ComparePlan& plan, const MapPoints& points, const std::vect
                const std::string& title, const std::filesystem::path& path) {
   const VariableInfo& value = plan.info.value;
   const std::string name = variable_name(value), what = value.long_name.empty() ? name : value.long_name;
-  const std::string unit = value.unit.empty() ? "1" : value.unit;
-  std::vector<FieldLayer> layers = {{.info = {name, what, value.standard_name, unit}}};
+  std::vector<FieldLayer> layers = {
+      {.info = {name, what, value.standard_name, value.unit}, .digits = digits_worth_keeping(plan.fit.domain.value)}};
   if (!sd.empty()) {
     layers[0].ancillary = {name + "_uncertainty"};
-    layers.push_back({.info = {name + "_uncertainty", what + ": standard deviation of the field", "", unit}});
+    layers.push_back({.info = {name + "_uncertainty", what + ": standard deviation of the field", "", value.unit}});
   }
   FieldHeader options = {.grid = plan.grid, .calendar_time = plan.info.calendar_time, .layers = layers};
   if (plan.map_time) options.time_days = {*plan.map_time};
   options.attributes = {{"title", fmt::format("{} by {}", what, title)}, {"source", fmt::format("drift {}", version())}};
   FieldFileWriter file(path, options);
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-    std::vector<float> values(plan.grid.size(), std::numeric_limits<float>::quiet_NaN());
+    std::vector<double> values(plan.grid.size(), std::numeric_limits<double>::quiet_NaN());
     for (std::size_t i = 0; i < points.index.size(); ++i) {
-      values[points.index[i]] = static_cast<float>(layer == 0 ? mean[i] : sd[i]);
+      values[points.index[i]] = layer == 0 ? mean[i] : sd[i];
     }
     file.write(layer, 0, 0, values);
   }

@@ -101,9 +101,11 @@ std::string heading(const Comparison& comparison, bool of_truth) {
 
 std::string calibration_words(CalibrationMethod calibrate) {
   if (calibrate == CalibrationMethod::none)
-    return "The spread is each method's own; noise is its own where it knows it, else estimated on the first half.";
-  if (calibrate == CalibrationMethod::scale) return "The first half settles every method's noise and a factor on its spread.";
-  return "The first half settles every method's noise, a factor on its spread and conformal intervals.";
+    return "Each method keeps its own spread, and its own noise if it has one; otherwise the noise is estimated on the first "
+           "half.";
+  if (calibrate == CalibrationMethod::scale)
+    return "The first half calibrates the noise and a factor on the spread of each method.";
+  return "The first half calibrates the noise, a factor on the spread and the conformal intervals of each method.";
 }
 
 // Held-out observations were too few to halve.
@@ -121,10 +123,10 @@ std::vector<std::string> notes(const Comparison& comparison) {
           ? "Held-out observations are too few to halve: those that give the scores also calibrated, and the scores are "
             "optimistic."
           : "Held-out observations are halved: the second half gives the scores. " + calibration_words(comparison.calibrate),
-      fmt::format("fit: wall time in seconds on {} thread{}, from standardised observations to a method that predicts, with what "
-                  "tuning its text asks for and none else; core-s: processor time of the same.",
+      fmt::format("fit: wall time in seconds on {} thread{}, from standardised observations to a method that can predict, with "
+                  "the tuning that its text requests; core-s: processor time of the same.",
                   comparison.threads, comparison.threads == 1 ? "" : "s"),
-      "MiB: most memory of the process that fitted and predicted, program and observations included."};
+      "MiB: peak memory of the process that fitted and predicted, including program and observations."};
 }
 
 std::string seeds_text(const ComparedMethod& row) {

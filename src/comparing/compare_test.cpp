@@ -355,7 +355,7 @@ TEST(PlanCompare, ChoosesMethodsAndRefusesWhatCannotBe) {
   EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drift:epoch=2"}; }), HasSubstr("did you mean 'epochs'?"));
   EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drift:members=0"}; }), HasSubstr("from 1 to 1000"));
   EXPECT_THAT(refusal([](auto& s) { s.split.method = SplitMethod::none; }), HasSubstr("hold some out"));
-  EXPECT_THAT(refusal([](auto& s) { s.uncertainty.noise = NoiseSource::sigma; }), HasSubstr("no sigma"));
+  EXPECT_THAT(refusal([](auto& s) { s.uncertainty.noise = NoiseSource::sigma; }), HasSubstr("name its variable with --sigma"));
   EXPECT_THAT(refusal([](auto& s) { s.compare.truth = "geiod"; }), HasSubstr("did you mean 'geoid'?"));
   EXPECT_THAT(refusal([](auto& s) { s.compare.truth = "synthetic:x"; }), HasSubstr("whole number"));
   EXPECT_THAT(refusal([](auto& s) { s.compare.grid = "xy:0,0,1,1:0.1"; }), HasSubstr("plain x and y"));

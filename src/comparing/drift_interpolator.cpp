@@ -35,7 +35,7 @@ MethodInfo drift_method_info() {
           .options = {{"parts", "blend, network or process", "the run's"},
                       {"members", "networks in the ensemble, 1 to 1000", "the run's"},
                       {"epochs", "times each observation is seen", "the run's"},
-                      {"trials", "search for settings first, with so many trials; its time counts", "0"},
+                      {"trials", "trials of a search for settings before the fit; its time counts", "0"},
                       {"uncertainty", "ensemble, variational, dropout or last_layer", "the run's"}}};
 }
 
@@ -75,10 +75,12 @@ void DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorOpti
     last_layers_ = add_uncertainty(*engine_, plan_, rows, ensemble_);
   }
   if (plan_.method == FitMethod::network) return;
-  process_ = fit_process_part(own, plan_.settings.seed, plan_.settings.threads, control.part(trained, 0.95));
+  const FittedProcess fitted = fit_process_part(own, plan_.settings.seed, plan_.settings.threads, control.part(trained, 0.95));
+  process_ = fitted.process;
   const Control rest = {.stop = control.stop};
-  const OutOfFold out = forecast_out_of_fold(*engine_, own, ensemble_, *process_, plan_.settings.threads, rest);
+  OutOfFold out = forecast_out_of_fold(*engine_, own, ensemble_, *process_, plan_.settings.threads, rest);
   weight_ = blend_weight(out);
+  learn_local_spread(fitted, own, weight_, plan_.settings.threads, out);
   worth_ = part_worth(out, weight_, plan_.domain);
 }
 
@@ -88,27 +90,29 @@ std::optional<double> DriftInterpolator::settled_noise() const {
 
 void DriftInterpolator::predict(MatrixView<const float> points, const PointForecast& out, const Workers&) const {
   std::vector<float> mean, variance;
-  std::vector<double> process, process_variance;
+  std::vector<double> process, process_variance, local;
   const double noise = process_ ? process_->observation_variance() : 0.0;
   for (std::size_t first = 0; first < points.rows; first += kBlock) {
     const std::size_t count = std::min(kBlock, points.rows - first);
     mean.resize(count), variance.resize(count), process.resize(count), process_variance.resize(count);
+    local.assign(count, 1.0);
     const MatrixView<const float> block = points.middle_rows(first, count);
     const PredictionViews views = {.mean = {mean.data(), count, 1}, .variance = {variance.data(), count, 1}};
     if (!last_layers_.empty())
       predict_last_layer(*engine_, ensemble_, last_layers_, block, views, plan_.settings.threads);
     else if (!ensemble_.members.empty())
       engine_->predict(ensemble_, block, views);
-    if (process_) process_->predict(block, {.mean = process, .variance = process_variance}, engine_->host_threads());
+    if (process_)
+      process_->predict(block, {.mean = process, .variance = process_variance, .local = local}, engine_->host_threads());
     for (std::size_t i = 0; i < count; ++i) {
       BlendedPoint point = {static_cast<double>(mean[i]), static_cast<double>(variance[i]), 1.0};
       if (process_) {
         const double network = ensemble_.members.empty() ? process[i] : point.mean;
-        point = blended(weight_, process[i], process_variance[i], network);
+        point = blended(weight_, process[i], process_variance[i], network, local[i]);
       }
       if (!out.mean.empty()) out.mean[first + i] = point.mean;
       if (!out.sd_epistemic.empty()) out.sd_epistemic[first + i] = std::sqrt(point.variance);
-      if (!out.sd_total.empty()) out.sd_total[first + i] = std::sqrt(point.variance + noise);
+      if (!out.sd_total.empty()) out.sd_total[first + i] = std::sqrt(point.variance + local[i] * noise);
     }
   }
 }

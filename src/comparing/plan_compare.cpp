@@ -64,8 +64,8 @@ void settle_map(ComparePlan& plan) {
   plan.grid = wanted.grid.empty() ? default_grid(outline) : read_grid(wanted.grid);
   const bool plane = plan.fit.domain.kind == DomainKind::xy;
   if (plane != (plan.grid.x.unit != "degrees_east" && plan.grid.crs.empty())) {
-    throw UsageError(plane ? "the observations have plain x and y; leave the grid to drift, or give xy:X0,Y0,X1,Y1:STEP"
-                           : "the observations are on the Earth, but the grid has plain x and y");
+    throw UsageError(plane ? "the observations have plain x and y; leave the grid out, or give xy:X0,Y0,X1,Y1:STEP"
+                           : "the observations have longitudes and latitudes, but the grid has plain x and y");
   }
   if (plan.info.has_time) {
     const double first = plan.info.first_time_days, last = plan.info.last_time_days;
@@ -73,17 +73,17 @@ void settle_map(ComparePlan& plan) {
     if (plan.info.calendar_time && last - first > 1.0) plan.map_time = std::round(24.0 * *plan.map_time) / 24.0;
     if (!wanted.map_time.empty()) plan.map_time = time_setting("compare", "map_time", wanted.map_time);
   } else if (!wanted.map_time.empty()) {
-    throw UsageError("[compare] map_time: the field is one of space alone");
+    throw UsageError("[compare] map_time: the field does not vary in time");
   }
   if (wanted.truth.empty()) return;
-  if (plane) throw UsageError("[compare] truth: a truth is known by longitudes and latitudes, and the observations have x and y");
+  if (plane) throw UsageError("[compare] truth: a truth needs longitudes and latitudes, but the observations have x and y");
   plan.truth = open_truth(wanted.truth);
   const std::optional<Range> known = plan.truth->time_days;
   if (known && !plan.map_time) {
     throw UsageError(fmt::format("[compare] truth: '{}' changes with time, but the fitted field does not", wanted.truth));
   }
   if (known && (*plan.map_time < known->low || *plan.map_time > known->high)) {
-    throw UsageError(fmt::format("[compare] truth: it is known from {} to {}, but the maps are of {}; give --map-time",
+    throw UsageError(fmt::format("[compare] truth: it covers {} to {}, but the maps are at {}; give --map-time",
                                  iso_time(known->low), iso_time(known->high), iso_time(*plan.map_time)));
   }
 }
@@ -101,7 +101,7 @@ ComparePlan plan_compare(const RunSettings& run, const Dataset& data, const Meth
     throw UsageError("compare needs observations that no method has seen; hold some out (--held-out 0.1, --split auto)");
   }
   if (settings.uncertainty.noise == NoiseSource::sigma && data.observations.sigma.empty()) {
-    throw UsageError("the noise is to be each observation's own, but the observations have no sigma; name it with --sigma");
+    throw UsageError("--noise sigma needs the standard error of each observation; name its variable with --sigma");
   }
   plan.methods = method_texts(settings.compare.methods);
   for (const std::string& text : plan.methods) make(text, plan.fit, data);

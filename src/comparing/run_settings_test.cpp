@@ -127,6 +127,23 @@ TEST(RunFile, AutoIsLeftOpen) {
   EXPECT_EQ(to_toml(settings), "");
 }
 
+TEST(RunFile, MayNotBeNestedWithoutEnd) {
+  const auto repeated = [](const std::string& text, int times) {
+    std::string all;
+    for (int i = 0; i < times; ++i) all += text;
+    return all;
+  };
+  EXPECT_EQ(refusal(repeated("a.", 40000) + "a = 1\n"), "run.toml:1: nested more than 16 deep");
+  EXPECT_EQ(refusal("\n[" + repeated("a.", 40000) + "a]\n"), "run.toml:2: nested more than 16 deep");
+  EXPECT_EQ(refusal("x = '#'\na = " + repeated("[", 40000) + repeated("]", 40000)), "run.toml:2: nested more than 16 deep");
+  EXPECT_EQ(refusal("a = " + repeated("{a=", 40000)), "run.toml:1: nested more than 16 deep");
+  EXPECT_THAT(refusal(std::string(20 << 20, '#')), HasSubstr("more than a run file may have"));
+  // What only looks nested is not.
+  const RunSettings settings = parse("# " + repeated("a.", 100) + "\n[data]\nfiles = ['" + repeated("../", 100) + "a.nc', \"" +
+                                     repeated("[", 100) + "\", \"\"\"" + repeated(".{", 100) + "\"\"\"]\nvalid = [0.5, 1.5]\n");
+  EXPECT_EQ(settings.data.files.size(), 3U);
+}
+
 TEST(RunFile, NamesTheLineOfATextThatIsNotToml) { EXPECT_THAT(refusal("[data]\nvalue = \n"), HasSubstr("run.toml:2: not TOML")); }
 
 TEST(RunFile, TakesPathsFromItsOwnFolder) {

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -30,9 +34,16 @@ class FileDescriptor {
   int value_ = -1;
 };
 
+// What a path leads to through symbolic links, be it there or not; its folder is canonical where that exists.
+std::filesystem::path behind_links(const std::filesystem::path& path);
+
+// Why a path leads to no file: "no such file", or what the system says, as where a folder on the way may not be entered.
+std::string why_missing(const std::filesystem::path& path);
+
 // A file that appears under its name all at once or not at all: written to a temporary name in the same folder, flushed to the
-// disk and renamed over what was there. Every failure throws Error with the path and the system's reason, removes the temporary
-// file and leaves the old one as it was.
+// disk and renamed over what was there, whose permissions it keeps; through symbolic links, be there a file behind them or not.
+// What killed processes left of earlier attempts goes away. Every failure throws Error with the path and the system's reason,
+// removes the temporary file and leaves the old one as it was.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -42,8 +53,10 @@ class AtomicFile {
 
   const std::filesystem::path& path() const { return path_; }
   void write(std::span<const std::byte> bytes);
-  // For libraries that write by name: the empty file to fill. They close it before commit().
-  const std::filesystem::path& temporary() const { return temporary_; }
+  int descriptor() const { return file_.get(); }
+  // For libraries that write by name: a name of the open file itself, so that nothing put in place of the temporary file, such as
+  // a link, is written to. They close it before commit().
+  std::filesystem::path for_libraries() const;
   void commit();
 
  private:
@@ -53,6 +66,7 @@ class AtomicFile {
   std::filesystem::path path_;       // as asked for, for messages
   std::filesystem::path target_;     // behind symbolic links
   std::filesystem::path temporary_;  // empty once renamed
+  std::optional<mode_t> mode_;       // of the file that was there
   FileDescriptor file_;
 };
 

@@ -75,10 +75,10 @@ double take_zone(Taker& taker) {
 // Seconds since midnight, UTC.
 double take_time_of_day(Taker& taker) {
   const int hours = taker.digits(2, 23);
-  taker.require(":");
-  const int minutes = taker.digits(2, 59);
+  const bool to_the_hour = !taker.optional(":");
+  const int minutes = to_the_hour ? 0 : taker.digits(2, 59);
   double seconds = 60.0 * (60 * hours + minutes);
-  if (taker.optional(":")) {
+  if (!to_the_hour && taker.optional(":")) {
     seconds += taker.digits(2, 60);
     if (taker.optional(".")) seconds += taker.fraction();
   }

@@ -67,7 +67,7 @@ std::string did_you_mean(std::string_view name, std::span<const std::string_view
   const std::string hint = nearest_hint(name, known);
   if (!hint.empty()) return hint;
   constexpr std::size_t kMostShown = 60;
-  return known.empty() || known.size() > kMostShown ? "" : fmt::format("; known are {}", fmt::join(known, ", "));
+  return known.empty() || known.size() > kMostShown ? "" : fmt::format("; choose from {}", fmt::join(known, ", "));
 }
 
 std::string must_be_one_of(std::string_view word, std::span<const std::string_view> known) {

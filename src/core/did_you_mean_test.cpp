@@ -39,9 +39,9 @@ TEST(DidYouMean, FindsANameThatIsPartOfTheOther) {
 }
 
 TEST(DidYouMean, NamesWhatThereIsWhereNothingIsNear) {
-  EXPECT_EQ(did_you_mean("colour", kKnown), "; known are batch, epochs, rate, muon_rate, beta");
-  EXPECT_EQ(did_you_mean("oi", std::array<std::string_view, 2>{"dgp", "svgp"}), "; known are dgp, svgp");
-  EXPECT_EQ(did_you_mean("--out", std::array<std::string_view, 2>{"--lat", "--dropout"}), "; known are --lat, --dropout");
+  EXPECT_EQ(did_you_mean("colour", kKnown), "; choose from batch, epochs, rate, muon_rate, beta");
+  EXPECT_EQ(did_you_mean("oi", std::array<std::string_view, 2>{"dgp", "svgp"}), "; choose from dgp, svgp");
+  EXPECT_EQ(did_you_mean("--out", std::array<std::string_view, 2>{"--lat", "--dropout"}), "; choose from --lat, --dropout");
 }
 
 TEST(DidYouMean, IsEmptyWhenNothingIsKnownOrTooMuchToRead) {

@@ -6,6 +6,9 @@ namespace drift {
 
 // Longitudes in degrees east. None of these depends on whole turns of its arguments, but for rounding.
 
+// Files count from -180 or from 0, and beyond 360 where an orbit crosses the meridian: more than this is no longitude.
+inline constexpr double kMostLongitudeDeg = 540.0;
+
 // The longitude in [start, start + 360).
 inline double turned_from(double start_deg, double lon_deg) {
   const double turned = lon_deg - 360.0 * std::floor((lon_deg - start_deg) / 360.0);

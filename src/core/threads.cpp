@@ -105,7 +105,7 @@ int available_threads() {
 }
 
 int threads_or_all(int wanted) {
-  if (wanted < 0) throw UsageError(fmt::format("threads is {}: give a number from 1, or 0 for one per core", wanted));
+  if (wanted < 0) throw UsageError(fmt::format("threads is {} but must be at least 1, or 0 for one per core", wanted));
   return wanted == 0 ? available_threads() : wanted;
 }
 

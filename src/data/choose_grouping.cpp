@@ -24,6 +24,8 @@
 namespace drift {
 namespace {
 
+using Rows = std::optional<std::span<const std::size_t>>;
+
 constexpr std::size_t kMostRows = std::size_t{1} << 17;  // that are looked at; more are thinned out at random
 constexpr int kProbes = 20000;                           // points drawn over the extent
 constexpr double kInGap = 2.0;                           // spacings: a point further from all observations lies in a gap
@@ -55,19 +57,29 @@ std::optional<double> gap_quantile(std::vector<double> distances, double spacing
   return quantile(distances, kQuantile);
 }
 
-std::vector<std::size_t> some_rows(const Observations& o) {
-  const double share = static_cast<double>(kMostRows) / static_cast<double>(o.size());
-  std::vector<std::size_t> rows;
+std::vector<std::size_t> some_rows(const Observations& o, const Rows& wanted) {
+  std::vector<std::size_t> all;
+  const std::span<const std::size_t> from = rows_or_all(o, wanted, all);
+  std::vector<std::size_t> rows(from.begin(), from.end());
+  const double share = static_cast<double>(kMostRows) / static_cast<double>(rows.size());
   if (share < 1.0) {
-    rows = split_at_random(o.size(), share, 1).held_out;
-  } else {
-    rows_or_all(o, std::nullopt, rows);
+    std::vector<std::size_t> some;
+    for (const std::size_t i : split_at_random(rows.size(), share, 1).held_out) some.push_back(rows[i]);
+    rows = std::move(some);
   }
   std::erase_if(rows, [&](std::size_t row) {
     return !std::isfinite(o.lon_deg[row]) || !std::isfinite(o.lat_deg[row]) ||
            (!o.time_days.empty() && !std::isfinite(o.time_days[row]));
   });
   return rows;
+}
+
+std::pair<double, double> time_span(const Observations& o, std::span<const std::size_t> rows) {
+  std::pair<double, double> span = {INFINITY, -INFINITY};
+  for (const std::size_t row : rows) {
+    span.first = std::min(span.first, o.time_days[row]), span.second = std::max(span.second, o.time_days[row]);
+  }
+  return span;
 }
 
 // Where a map is made: the observations' extent, on the sphere between their outermost longitudes and latitudes.
@@ -135,7 +147,7 @@ Distances distances_in_time(const Observations& o, std::span<const std::size_t> 
   const Groups groups = find_groups(o, squares, rows);
   std::vector<std::vector<double>> times(groups.sizes.size());
   for (std::size_t i = 0; i < rows.size(); ++i) times[groups.of[i]].push_back(o.time_days[rows[i]]);
-  const auto [first, last] = std::minmax_element(o.time_days.begin(), o.time_days.end());
+  const auto [first, last] = time_span(o, rows);
   RandomStream random({.seed = 1, .layer = 3, .purpose = Purpose::split});
   std::vector<double> apart, away;
   for (std::vector<double>& seen : times) {
@@ -143,14 +155,14 @@ Distances distances_in_time(const Observations& o, std::span<const std::size_t> 
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
     for (std::size_t i = 1; i < seen.size(); ++i) apart.push_back(seen[i] - seen[i - 1]);
     for (std::size_t i = 0; i < 1 + static_cast<std::size_t>(kProbes) / times.size(); ++i) {
-      const double at = *first + (*last - *first) * random.uniform();
+      const double at = first + (last - first) * random.uniform();
       const auto next = std::lower_bound(seen.begin(), seen.end(), at);
       const double after = next == seen.end() ? INFINITY : *next - at,
                    before = next == seen.begin() ? INFINITY : at - *(next - 1);
       away.push_back(std::min(after, before));
     }
   }
-  Distances found = {.spacing = apart.empty() ? *last - *first : quantile(apart, 0.5)};
+  Distances found = {.spacing = apart.empty() ? last - first : quantile(apart, 0.5)};
   found.in_gaps = gap_quantile(std::move(away), found.spacing);
   return found;
 }
@@ -159,8 +171,8 @@ double two_digits(double number) { return to_digits(number, 2); }
 
 class BlockChooser {
  public:
-  BlockChooser(const Observations& o, bool on_plane, const std::string& unit)
-      : o_(o), rows_(some_rows(o)), unit_(on_plane ? unit : "km") {
+  BlockChooser(const Observations& o, const Rows& rows, bool on_plane, const std::string& unit)
+      : o_(o), rows_(some_rows(o, rows)), unit_(on_plane ? unit : "km") {
     blocks_.method = SplitMethod::block;
     blocks_.on_plane = on_plane;
     blocks_.block = 1.0;
@@ -180,11 +192,11 @@ class BlockChooser {
 
  private:
   void choose_days() {
-    const auto [first, last] = std::minmax_element(o_.time_days.begin(), o_.time_days.end());
-    if (*first == *last) return;
+    const auto [first, last] = time_span(o_, rows_);
+    if (first == last) return;
     const Distances time = distances_in_time(o_, rows_, blocks_);
     const double days = std::max(kBlockPerGap * time.in_gaps.value_or(0.0), kShortest * time.spacing);
-    if (2.0 * days <= *last - *first) blocks_.block_days = days;
+    if (2.0 * days <= last - first) blocks_.block_days = days;
   }
 
   // Fewer blocks would leave the scores to one or two of them.
@@ -199,7 +211,7 @@ class BlockChooser {
   }
 
   std::string reason(bool enough) const {
-    if (!enough) return fmt::format("Larger blocks, as the gaps would have them, would be fewer than {}.", kFewestBlocks);
+    if (!enough) return fmt::format("Blocks as large as the gaps would be fewer than {}.", kFewestBlocks);
     if (!space_.in_gaps) return "The observations leave no gaps, so blocks are a few observations wide.";
     return fmt::format(
         "Blocks are as large as the gaps to be filled: {:g} % of the points in gaps lie within {:.3g} {} of an observation.",
@@ -215,17 +227,19 @@ class BlockChooser {
 
 }  // namespace
 
-GroupingChoice choose_blocks(const Observations& observations, bool on_plane, const std::string& unit) {
-  return BlockChooser(observations, on_plane, unit).choose();
+GroupingChoice choose_blocks(const Observations& observations, bool on_plane, const std::string& unit,
+                             const std::optional<std::span<const std::size_t>>& rows) {
+  return BlockChooser(observations, rows, on_plane, unit).choose();
 }
 
-GroupingChoice choose_grouping(const Observations& observations, bool on_plane, const std::string& unit) {
+GroupingChoice choose_grouping(const Observations& observations, bool on_plane, const std::string& unit,
+                               const std::optional<std::span<const std::size_t>>& rows) {
   std::vector<std::size_t> all;
-  const std::size_t tracks = count_tracks(observations, rows_or_all(observations, std::nullopt, all));
+  const std::size_t tracks = count_tracks(observations, rows_or_all(observations, rows, all));
   if (tracks >= kFewestTracks) {
     return {.method = SplitMethod::track, .reason = "Neighbours on a track are correlated, so tracks are kept whole."};
   }
-  GroupingChoice choice = choose_blocks(observations, on_plane, unit);
+  GroupingChoice choice = choose_blocks(observations, on_plane, unit, rows);
   if (tracks > 0) {
     choice.reason = fmt::format("{} too few to divide. {}", tracks == 1 ? "One track is" : fmt::format("{} tracks are", tracks),
                                 choice.reason);

@@ -51,6 +51,18 @@ TEST(ChooseGrouping, MakesBlocksAboutAsWideAsTheHoles) {
   }
 }
 
+// The observations of a test set may fill the very gaps that are to be forecast.
+TEST(ChooseGrouping, LooksAtTheGivenRowsOnly) {
+  Observations o = grid_with_holes(12.0);
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < o.size(); ++row) rows.push_back(row);
+  const Observations whole = grid_with_holes(0.0);
+  for (std::size_t i = 0; i < whole.size(); ++i) add(o, whole.lon_deg[i] + 0.01, whole.lat_deg[i]);
+  const double by_rows = choose_grouping(o, true, "mm", rows).block, by_all = choose_grouping(o, true, "mm").block;
+  EXPECT_NEAR(by_rows, 1.37 * 12.0, 0.2 * 12.0);
+  EXPECT_LT(by_all, 0.6 * by_rows);
+}
+
 // The continent amid a grid of the sea is no gap to be filled.
 TEST(ChooseGrouping, DoesNotTakeLandForAHole) {
   Observations o;

@@ -39,7 +39,10 @@ constexpr std::array<Operator, 3> kWords = {
 bool takes_one(Condition::Kind kind) { return kind != Condition::Kind::in && kind != Condition::Kind::not_in; }
 
 Condition make(const std::string& text, const Operator& op, std::size_t at) {
-  Condition condition = {text, std::string(stripped(std::string_view(text).substr(0, at))), op.kind, {}, {}, false};
+  Condition condition;
+  condition.text = text;
+  condition.name = stripped(std::string_view(text).substr(0, at));
+  condition.kind = op.kind;
   condition.words = split(std::string_view(text).substr(at + op.sign.size()), ',');
   if (condition.name.empty()) fail(text, "names no variable");
   if (std::any_of(condition.words.begin(), condition.words.end(), [](const auto& word) { return word.empty(); })) {
@@ -95,7 +98,7 @@ bool Condition::holds(std::string_view word) const {
   return listed == (kind == Kind::in);
 }
 
-std::string Condition::refusal() const { return (refused ? "" : "not ") + text; }
+std::string Condition::refusal() const { return fmt::format("{}{}{}", quality ? kQuality : "", refused ? "" : "not ", text); }
 
 Condition parse_condition(const std::string& text) {
   for (const Operator& op : kSigns) {

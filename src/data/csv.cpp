@@ -15,6 +15,7 @@
 #include "data/csv_layout.h"
 #include "data/csv_rows.h"
 #include "data/csv_source.h"
+#include "data/time_units.h"
 #include "drift/error.h"
 
 namespace drift {
@@ -34,6 +35,7 @@ class Assembly {
     check_times(chunk);
     if (chunk.problem) source_.fail(chunk.problem->at, chunk.problem->message);
     rows_ += chunk.rows;
+    count_bad(chunk);
     for (std::size_t role = 0; role < kCsvRoles; ++role) missing_[role] += chunk.missing[role];
     for (const Rejected& some : chunk.refused) add_rejected(refused_, some.reason, some.count);
     const Observations& from = chunk.observations;
@@ -57,7 +59,14 @@ class Assembly {
   }
 
   CsvReading finish() && {
+    if (too_many_bad()) fail_bad();
     CsvReading reading;
+    reading.warnings = layout_.warnings;
+    if (bad_ > 0) {
+      reading.part.rejected.push_back({"bad row", bad_});
+      reading.warnings.push_back(fmt::format("{}, {}: {}.", bad_ == 1 ? "a row was left out" : "the first of the rows left out",
+                                             source_.at_line(first_bad_line_), first_bad_));
+    }
     for (std::size_t role = 0; role < kCsvRoles; ++role) {
       if (missing_[role] == 0) continue;
       reading.part.rejected.push_back(
@@ -66,7 +75,7 @@ class Assembly {
     for (const Rejected& some : refused_) reading.part.rejected.push_back(some);
     reading.columns = columns_in_use(layout_);
     reading.on_plane = layout_.on_plane;
-    reading.iso_times = iso_times_;
+    reading.iso_times = iso_times_ || (number_times_ && layout_.time_units);
     reading.part.rows = rows_;
     reading.part.observations = std::move(observations_);
     reading.part.observations.platform_names = platforms_.labels();
@@ -75,6 +84,26 @@ class Assembly {
   }
 
  private:
+  void count_bad(const CsvChunk& chunk) {
+    if (chunk.bad == 0) return;
+    if (bad_ == 0) {
+      first_bad_line_ = source_.line_of(chunk.first_bad->at);
+      first_bad_ = chunk.first_bad->message;
+    }
+    bad_ += chunk.bad;
+    constexpr std::size_t kEnough = 1000;  // not all of a large file need be read to see that it is none
+    if (bad_ > kEnough && too_many_bad()) fail_bad();
+  }
+
+  bool too_many_bad() const { return static_cast<double>(bad_) > kMostBad * static_cast<double>(rows_); }
+
+  [[noreturn]] void fail_bad() const {
+    throw Error(fmt::format(
+        "{}: {}{}", source_.at_line(first_bad_line_), first_bad_,
+        rows_ == 1 ? std::string()
+                   : fmt::format("; {} of {} rows are bad, and more than {:.0f} % is too many", bad_, rows_, 100.0 * kMostBad)));
+  }
+
   // All of a file's times are of one kind.
   void check_times(const CsvChunk& chunk) {
     const char *const iso = chunk.first_iso_time, *const number = chunk.first_number_time;
@@ -102,6 +131,8 @@ class Assembly {
   std::size_t rows_ = 0;
   std::array<std::size_t, kCsvRoles> missing_ = {};
   std::vector<Rejected> refused_;
+  std::size_t bad_ = 0, first_bad_line_ = 0;
+  std::string first_bad_;
   bool iso_times_ = false, number_times_ = false;
 };
 
@@ -121,7 +152,8 @@ CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options
   if (options.threads < 0) throw UsageError(fmt::format("read_csv: threads is {}; it must be zero or more", options.threads));
   const int threads = options.threads > 0 ? options.threads : available_threads();
   CsvSource source(path, sizes.window);
-  const CsvLayout layout = read_layout(source, path.string(), options.columns, filter);
+  CsvLayout layout = read_layout(source, path.string(), options.columns, filter);
+  if (!options.time_units.empty()) layout.time_units = parse_time_units(options.time_units);
   Assembly assembly(source, layout);
   std::vector<CsvChunk> chunks;
   for_windows(source, [&](std::string_view rows) {

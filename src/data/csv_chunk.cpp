@@ -29,10 +29,12 @@ class ChunkReader {
       std::size_t count = 0;
       const char* const next = scanner_.scan(row, end, fields_, count);
       if (count != 0) {
+        ++chunk_.rows;
         if (count != fields_.size()) {
-          throw CsvProblem{row, fmt::format("{} field{} but the header has {}", count, count == 1 ? "" : "s", fields_.size())};
+          skip({row, fmt::format("{} field{} but the header has {}", count, count == 1 ? "" : "s", fields_.size())});
+        } else {
+          read_row();
         }
-        read_row();
       }
       row = next;
     }
@@ -41,14 +43,26 @@ class ChunkReader {
  private:
   const CsvField& field(CsvRole role) const { return fields_[layout_.column_of(role)]; }
 
-  [[noreturn]] void fail(CsvRole role, const std::string& message) const {
-    const std::string_view text = field(role).text;
+  [[noreturn]] void fail(CsvRole role, const std::string& message) const { fail(layout_.column_of(role), message); }
+  [[noreturn]] void fail(std::size_t column, const std::string& message) const {
+    const std::string_view text = fields_[column].text;
     throw CsvProblem{text.data(),
-                     fmt::format("\"{}\" in column \"{}\" {}", excerpt(text), excerpt(layout_.name_of(role)), message)};
+                     fmt::format("\"{}\" in column \"{}\" {}", excerpt(text), excerpt(layout_.names[column]), message)};
+  }
+
+  void skip(CsvProblem&& problem) {
+    if (chunk_.bad++ == 0) chunk_.first_bad = std::move(problem);
   }
 
   void read_row() {
-    ++chunk_.rows;
+    try {
+      read_fields();
+    } catch (CsvProblem& problem) {
+      skip(std::move(problem));
+    }
+  }
+
+  void read_fields() {
     Row row;
     for (std::size_t i = 0; i < kCsvRoles; ++i) {
       const auto role = static_cast<CsvRole>(i);
@@ -109,25 +123,47 @@ class ChunkReader {
   }
 
   bool read_number(CsvRole role, double& number) const {
-    switch (parse_number(field(role).text, number)) {
+    return read_number(layout_.column_of(role), number,
+                       role == CsvRole::time ? "is neither a number nor a time like 2020-01-31T12:00:00Z" : "is not a number");
+  }
+  bool read_number(std::size_t column, double& number, const char* misfit) const {
+    switch (parse_number(fields_[column].text, number)) {
       case CsvParsed::good:
         return true;
       case CsvParsed::missing:
         return false;
       case CsvParsed::not_finite:
-        fail(role, "is not a finite number");
+        fail(column, "is not a finite number");
       default:
-        fail(role, role == CsvRole::time ? "is neither a number nor a time like 2020-01-31T12:00:00Z" : "is not a number");
+        fail(column, misfit);
     }
   }
 
   bool read_time(double& number) {
     const std::string_view text = field(CsvRole::time).text;
-    const bool iso = looks_like_date(text);
-    if (iso && !parse_iso_time(text, number)) fail(CsvRole::time, "is not a time like 2020-01-31T12:00:00Z");
-    if (!iso && !read_number(CsvRole::time, number)) return false;
+    const bool of_columns = !layout_.date_columns.empty();
+    const bool iso = of_columns || looks_like_date(text);
+    if (of_columns) {
+      if (!read_date(number)) return false;
+    } else if (iso) {
+      if (!parse_iso_time(text, number)) fail(CsvRole::time, "is not a time like 2020-01-31T12:00:00Z");
+    } else {
+      if (!read_number(CsvRole::time, number)) return false;
+      if (layout_.time_units) number = layout_.time_units->to_days(number);
+    }
     const char*& first = iso ? chunk_.first_iso_time : chunk_.first_number_time;
     if (first == nullptr) first = text.data();
+    return true;
+  }
+
+  bool read_date(double& days) const {
+    std::array<double, 6> pieces = {};
+    for (std::size_t i = 0; i < layout_.date_columns.size(); ++i) {
+      if (!read_number(layout_.date_columns[i], pieces.at(i), "is not a number")) return false;
+    }
+    if (!days_of_date(pieces, days)) {
+      fail(CsvRole::time, fmt::format("with month {:g} and day {:g} is no date", pieces[1], pieces[2]));
+    }
     return true;
   }
 
@@ -140,7 +176,7 @@ class ChunkReader {
 
   void check_range(CsvRole role, double& number) const {
     if (role == CsvRole::lon && !layout_.on_plane) {
-      if (!(number >= -180.0 && number <= 360.0)) fail(role, "is not a longitude: they lie between -180 and 360 degrees");
+      if (!(std::abs(number) <= kMostLongitudeDeg)) fail(role, "is not a longitude: they lie between -540 and 540 degrees");
       number = wrapped_longitude(number);
     } else if (role == CsvRole::lat && !layout_.on_plane) {
       if (!(std::abs(number) <= 90.0)) fail(role, "is not a latitude: they lie between -90 and 90 degrees");
@@ -200,6 +236,8 @@ void CsvChunk::read(std::string_view text, const CsvLayout& layout) {
   missing = {};
   refused.clear();
   first_iso_time = first_number_time = nullptr;
+  bad = 0;
+  first_bad.reset();
   problem.reset();
   try {
     ChunkReader(layout, *this).read(text);

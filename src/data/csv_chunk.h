@@ -24,7 +24,9 @@ struct CsvChunk {
   std::vector<Rejected> refused;                    // rows that were not wanted
   const char* first_iso_time = nullptr;
   const char* first_number_time = nullptr;
-  std::optional<CsvProblem> problem;  // the first; what comes after it was not read
+  std::size_t bad = 0;  // rows that cannot be what they should, left out
+  std::optional<CsvProblem> first_bad;
+  std::optional<CsvProblem> problem;  // after which no row can be told; what comes after it was not read
 
   // Empties it and reads `text`, which is whole rows ending with \n.
   void read(std::string_view text, const CsvLayout& layout);

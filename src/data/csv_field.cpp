@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 
 namespace drift {
@@ -39,6 +40,23 @@ CsvParsed parse_number(std::string_view text, double& number) {
   if (std::isnan(parsed)) return CsvParsed::missing;
   number = parsed;
   return CsvParsed::good;
+}
+
+bool days_of_date(const std::array<double, 6>& pieces, double& days_since_1950) {
+  const auto [year, month, day, hour, minute, second] = pieces;
+  const double whole_day = std::floor(day);
+  const bool whole = year == std::floor(year) && month == std::floor(month);
+  const bool in_range = year >= 0.0 && year <= 9999.0 && month >= 1.0 && month <= 12.0 && whole_day >= 1.0 && whole_day <= 31.0;
+  const bool in_day = hour >= 0.0 && hour <= 24.0 && minute >= 0.0 && minute <= 60.0 && second >= 0.0 && second <= 60.0;
+  if (!whole || !in_range || !in_day) return false;
+  using std::chrono::sys_days, std::chrono::year_month_day;
+  constexpr sys_days kEpoch = year_month_day(std::chrono::year(1950), std::chrono::January, std::chrono::day(1));
+  const year_month_day date(std::chrono::year(static_cast<int>(year)), std::chrono::month(static_cast<unsigned>(month)),
+                            std::chrono::day(static_cast<unsigned>(whole_day)));
+  if (!date.ok()) return false;
+  days_since_1950 = static_cast<double>((sys_days(date) - kEpoch).count()) + (day - whole_day) +
+                    (3600.0 * hour + 60.0 * minute + second) / kSecondsPerDay;
+  return true;
 }
 
 std::string excerpt(std::string_view text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,10 @@ CsvParsed parse_number(std::string_view text, double& number);
 
 // Whether the text begins like a date, YYYY-MM-DD: no number does.
 inline bool looks_like_date(std::string_view text) { return text.size() >= 10 && text[4] == '-' && text[7] == '-'; }
+
+// Days since 1950-01-01 of year, month, day, hour, minute and second; the first two are whole, the day and what follows need not
+// be. False where there is no such date.
+bool days_of_date(const std::array<double, 6>& pieces, double& days_since_1950);
 
 // Text of a file as a message may show it: short and without control characters.
 std::string excerpt(std::string_view text);

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
 #include "data/csv_field.h"
+#include "data/time_units.h"
 #include "data/words.h"
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
@@ -32,6 +34,25 @@ const RoleNames kSigma = {"sigma", &Roles::sigma, {"sigma", "sd", "error", "unce
 const RoleNames kTrack = {"track", &Roles::track, {"track", "pass", "cycle_pass"}, false};
 const RoleNames kPlatform = {"platform", &Roles::platform, {"platform", "satellite", "mission"}, false};
 
+// Columns that make a date, the first three of them needed.
+const std::array<RoleNames, 6> kDate = {{{"time", nullptr, {"year", "yr", "yyyy"}, true},
+                                         {"time", nullptr, {"month", "mon"}, true},
+                                         {"time", nullptr, {"day", "dom", "day_of_month"}, true},
+                                         {"time", nullptr, {"hour", "hr", "hh"}, false},
+                                         {"time", nullptr, {"minute", "min"}, false},
+                                         {"time", nullptr, {"second", "sec"}, false}}};
+
+// Whether a column is called like the standard error of another: "co2std", "co2_err", "sigma_co2" of "co2".
+bool is_error_of(const std::string& name, const std::string& value) {
+  constexpr std::array<std::string_view, 9> kErrorWords = {"std", "sd",          "stdev", "err", "error",
+                                                           "unc", "uncertainty", "sigma", "se"};
+  const auto begins = name.starts_with(value), ends = name.ends_with(value);
+  if (value.empty() || name.size() <= value.size() || !(begins || ends)) return false;
+  std::string rest = begins ? name.substr(value.size()) : name.substr(0, name.size() - value.size());
+  std::erase_if(rest, [](char c) { return c == '_' || c == ' ' || c == '-' || c == '.'; });
+  return std::find(kErrorWords.begin(), kErrorWords.end(), rest) != kErrorWords.end();
+}
+
 // "Longitude [degrees]" is "longitude".
 std::string without_unit(std::string_view name) {
   name = name.substr(0, name.find_first_of("(["));
@@ -45,8 +66,18 @@ class RoleFinder {
       : file_(file), wanted_(wanted), names_(names), claimed_(names.size(), false) {
     for (const RoleNames* role : {&kLon, &kLat, &kX, &kY, &kTime, &kValue, &kSigma, &kTrack, &kPlatform}) {
       const std::string& name = wanted.*role->wanted;
-      if (!name.empty() && name != kNoRole) claimed_[named(role->option, name)] = true;
+      if (name.empty() || name == kNoRole) continue;
+      if (role == &kTime && is_date(name)) {
+        for (const std::string& piece : split(name, ',')) claimed_[named(role->option, piece)] = true;
+      } else {
+        claimed_[named(role->option, name)] = true;
+      }
     }
+  }
+
+  // Whether the text names several columns that make a date: "year,month,day".
+  bool is_date(const std::string& text) const {
+    return text.find(',') != std::string::npos && std::find(names_.begin(), names_.end(), text) == names_.end();
   }
 
   bool is_wanted(const RoleNames& role) const { return !(wanted_.*role.wanted).empty(); }
@@ -61,13 +92,35 @@ class RoleFinder {
     if (found.size() == 1) return found.front();
     if (found.empty() && !role.required) return kNoColumn;
     if (&role == &kValue && found.empty()) {
-      if (const std::vector<std::size_t> left = without_role(); left.size() == 1) return left.front();
+      const std::vector<std::size_t> left = likely_values();
+      if (left.size() == 1) return left.front();
+      if (left.size() > 1) fail_ambiguous(left);
     }
     if (found.empty()) {
       fail("no column is called {}; name the right one with the option '{}'", fmt::join(role.usual, " or "), role.option);
     }
     fail("both \"{}\" and \"{}\" could be the {}; name the right one with the option '{}'{}", names_[found[0]], names_[found[1]],
          role.option, role.option, role.required ? "" : fmt::format(", or \"{}\" for none", kNoRole));
+  }
+
+  // One of the columns that make a date; kNoColumn: there is none, or more than one.
+  std::size_t find_piece(const RoleNames& piece) const {
+    const std::vector<std::size_t> found = guesses(piece);
+    return found.size() == 1 ? found.front() : kNoColumn;
+  }
+
+  // The first column that may hold times, or the standard errors of `value`, and that no role took; kNoColumn: none.
+  std::size_t find_unread_time() const {
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (!claimed_[i] && looks_like_time_name(names_[i])) return i;
+    }
+    return kNoColumn;
+  }
+  std::size_t find_error_of(std::size_t value) const {
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (!claimed_[i] && i != value && is_error_of(without_unit(names_[i]), without_unit(names_[value]))) return i;
+    }
+    return kNoColumn;
   }
 
   template <class... Args>
@@ -95,6 +148,24 @@ class RoleFinder {
   }
 
  private:
+  // Those without a role that are called like neither a time nor the error of another.
+  std::vector<std::size_t> likely_values() const {
+    std::vector<std::size_t> left = without_role();
+    std::erase_if(left, [&](std::size_t i) {
+      const std::string name = without_unit(names_[i]);
+      const auto is_its_value = [&](const std::string& other) { return is_error_of(name, without_unit(other)); };
+      return looks_like_time_name(names_[i]) || std::any_of(names_.begin(), names_.end(), is_its_value);
+    });
+    return left;
+  }
+
+  [[noreturn]] void fail_ambiguous(const std::vector<std::size_t>& found) const {
+    std::vector<std::string> shown;
+    for (const std::size_t i : found) shown.push_back(excerpt(names_[i]));
+    throw UsageError(fmt::format("{}: no column is called value; name the right one with the option 'value':\n  {}", file_,
+                                 fmt::join(shown, "\n  ")));
+  }
+
   // Columns that no option names and that are called like no role.
   std::vector<std::size_t> without_role() const {
     std::vector<std::size_t> left;
@@ -102,7 +173,9 @@ class RoleFinder {
       const auto is_called_like = [&, name = without_unit(names_[i])](const RoleNames* role) {
         return std::find(role->usual.begin(), role->usual.end(), name) != role->usual.end();
       };
-      const std::array<const RoleNames*, 9> roles = {&kLon, &kLat, &kX, &kY, &kTime, &kValue, &kSigma, &kTrack, &kPlatform};
+      const std::array<const RoleNames*, 15> roles = {&kLon,     &kLat,     &kX,       &kY,        &kTime,
+                                                      &kValue,   &kSigma,   &kTrack,   &kPlatform, &kDate[0],
+                                                      &kDate[1], &kDate[2], &kDate[3], &kDate[4],  &kDate[5]};
       if (!claimed_[i] && std::none_of(roles.begin(), roles.end(), is_called_like)) left.push_back(i);
     }
     return left;
@@ -137,12 +210,48 @@ char detect_separator(std::string_view header) {
   return *most == 0 ? ' ' : kSeparators[static_cast<std::size_t>(most - counts.begin())];
 }
 
+namespace {
+
+// The columns of a date, as named or by their usual names; none where the times are in one column or nowhere.
+std::vector<std::size_t> date_columns(const RoleFinder& finder, const std::string& wanted) {
+  std::vector<std::size_t> columns;
+  if (finder.is_date(wanted)) {
+    for (const std::string& piece : split(wanted, ',')) columns.push_back(finder.named("time", piece));
+    if (columns.size() < 3 || columns.size() > kDate.size()) {
+      finder.fail(
+          "the option 'time' names {} columns; a date has year, month and day, and hour, minute and second as well if "
+          "they are there",
+          columns.size());
+    }
+  } else if (wanted.empty() && !finder.can_guess(kTime)) {
+    for (const RoleNames& piece : kDate) {
+      const std::size_t column = finder.find_piece(piece);
+      if (column == kNoColumn) break;
+      columns.push_back(column);
+    }
+    if (columns.size() < 3) columns.clear();
+  }
+  return columns;
+}
+
+}  // namespace
+
 void assign_roles(const std::string& file, const Roles& wanted, CsvLayout& layout) {
   assign_positions(file, wanted, layout);
   const RoleFinder finder(file, wanted, layout.names);
   for (const auto& [role, names] : {std::pair(CsvRole::value, &kValue), std::pair(CsvRole::sigma, &kSigma),
                                     std::pair(CsvRole::track, &kTrack), std::pair(CsvRole::platform, &kPlatform)}) {
     layout.column[static_cast<std::size_t>(role)] = finder.find(*names);
+  }
+  const std::size_t time = layout.has(CsvRole::time) || wanted.time == kNoRole ? kNoColumn : finder.find_unread_time();
+  if (time != kNoColumn) layout.warnings.push_back(unread_time("column", layout.names[time]));
+  const bool wants_sigma = !layout.has(CsvRole::sigma) && wanted.sigma.empty();
+  const std::size_t error = wants_sigma ? finder.find_error_of(layout.column_of(CsvRole::value)) : kNoColumn;
+  if (error != kNoColumn) {
+    layout.warnings.push_back(
+        fmt::format("the column \"{0}\" may hold the standard errors of \"{1}\": --sigma {0} uses it, --sigma "
+                    "- does without.",
+                    layout.names[error], layout.name_of(CsvRole::value)));
   }
 }
 
@@ -156,7 +265,9 @@ void assign_positions(const std::string& file, const Roles& wanted, CsvLayout& l
   layout.column.fill(kNoColumn);
   layout.column[static_cast<std::size_t>(CsvRole::lon)] = finder.find(layout.on_plane ? kX : kLon);
   layout.column[static_cast<std::size_t>(CsvRole::lat)] = finder.find(layout.on_plane ? kY : kLat);
-  layout.column[static_cast<std::size_t>(CsvRole::time)] = finder.find(kTime);
+  layout.date_columns = date_columns(finder, wanted.time);
+  std::size_t& time = layout.column[static_cast<std::size_t>(CsvRole::time)];
+  time = layout.date_columns.empty() ? finder.find(kTime) : layout.date_columns.front();
 }
 
 void assign_filter(const std::string& file, const RowFilter& filter, CsvLayout& layout) {
@@ -179,6 +290,7 @@ Roles columns_in_use(const CsvLayout& layout) {
   (layout.on_plane ? columns.x : columns.lon) = name(CsvRole::lon);
   (layout.on_plane ? columns.y : columns.lat) = name(CsvRole::lat);
   columns.time = name(CsvRole::time);
+  for (std::size_t i = 1; i < layout.date_columns.size(); ++i) columns.time += "," + layout.names[layout.date_columns[i]];
   columns.value = name(CsvRole::value);
   columns.sigma = name(CsvRole::sigma);
   columns.track = name(CsvRole::track);

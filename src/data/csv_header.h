@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "data/row_filter.h"
 #include "drift/roles.h"
+#include "netcdf/cf_time.h"
 
 namespace drift {
 
@@ -19,9 +21,12 @@ inline constexpr std::size_t kNoColumn = static_cast<std::size_t>(-1);
 // What the header says about the rows below it.
 struct CsvLayout {
   char separator = ',';
-  std::vector<std::string> names;             // of all columns
-  std::array<std::size_t, kCsvRoles> column;  // of each role, or kNoColumn
+  std::vector<std::string> names;              // of all columns
+  std::array<std::size_t, kCsvRoles> column;   // of each role, or kNoColumn
+  std::vector<std::size_t> date_columns = {};  // year, month, day, and hour, minute, second as far as they are; empty: one column
+  std::optional<CfTime> time_units = {};       // of times that are numbers; none: they are taken as they are
   bool on_plane = false;
+  std::vector<std::string> warnings = {};      // whole sentences
   RowFilter filter = {};                       // which rows are wanted
   std::vector<std::size_t> where_column = {};  // of each of its conditions
 

@@ -78,10 +78,8 @@ TEST(Roles, GivenByOptionsWinOverGuesses) {
 }
 
 TEST(Roles, MissingListTheColumnsAndTheOption) {
-  EXPECT_EQ(
-      refusal({"lon", "lat", "ssh", "sst"}),
-      "f.csv: no column is called value; name the right one with the option 'value'. Its columns are \"lon\", \"lat\", \"ssh\", "
-      "\"sst\"");
+  EXPECT_EQ(refusal({"lon", "lat", "ssh", "sst"}),
+            "f.csv: no column is called value; name the right one with the option 'value':\n  ssh\n  sst");
   EXPECT_EQ(layout_of({"lon", "lat", "ssh"}).column_of(CsvRole::value), 2u);  // nothing else can be
   EXPECT_THAT(refusal({"lon", "value"}),
               HasSubstr("no column is called lat or latitude or lat_deg; name the right one with the option 'lat'"));
@@ -98,11 +96,41 @@ TEST(Roles, AmbiguousNameBothColumnsAndTheOption) {
   EXPECT_THAT(refusal({"lon", "lat", "ssh", "ssh"}, {.value = "ssh"}), HasSubstr("2 columns are called \"ssh\""));
 }
 
+TEST(Roles, ATimeOrAnErrorIsNeverGuessedAsTheValue) {
+  const CsvLayout layout = layout_of({"lon", "lat", "time", "co2", "co2std", "flight_time"});
+  EXPECT_EQ(layout.name_of(CsvRole::value), "co2");
+  EXPECT_FALSE(layout.has(CsvRole::sigma));  // it is offered, not taken
+  EXPECT_THAT(layout.warnings, testing::ElementsAre(HasSubstr("--sigma co2std uses it")));
+  EXPECT_TRUE(layout_of({"lon", "lat", "time", "co2", "co2std"}, {.sigma = kNoRole}).warnings.empty());
+  for (const char* error : {"ssh_err", "sigma_ssh", "SSH uncertainty [m]", "ssh_sd"}) {
+    EXPECT_EQ(layout_of({"lon", "lat", "time", "ssh", error}).warnings.size(), 1u) << error;
+  }
+  EXPECT_TRUE(layout_of({"lon", "lat", "time", "ssh", "sshock"}, {.value = "ssh"}).warnings.empty());
+}
+
+TEST(Roles, ADateMayBeOfSeveralColumns) {
+  const CsvLayout guessed = layout_of({"Year", "Month", "Day", "Hour", "lon", "lat", "value"});
+  EXPECT_THAT(guessed.date_columns, testing::ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(columns_in_use(guessed).time, "Year,Month,Day,Hour");
+  const CsvLayout named = layout_of({"d", "m", "y", "lon", "lat", "value"}, {.time = "y,m,d"});
+  EXPECT_THAT(named.date_columns, testing::ElementsAre(2, 1, 0));
+  EXPECT_TRUE(layout_of({"year", "month", "day", "time", "lon", "lat", "value"}).date_columns.empty());
+  EXPECT_THAT(refusal({"y", "m", "lon", "lat", "value"}, {.time = "y,m"}), HasSubstr("names 2 columns"));
+}
+
+TEST(Roles, AColumnThatMayHoldTimesAndIsNotReadGetsAWarning) {
+  EXPECT_THAT(layout_of({"lon", "lat", "time_utc", "value"}).warnings,
+              testing::ElementsAre(HasSubstr("--time time_utc reads it")));
+  EXPECT_THAT(layout_of({"lon", "lat", "JULD", "value"}).warnings, testing::SizeIs(1));
+  EXPECT_TRUE(layout_of({"lon", "lat", "JULD", "value"}, {.time = kNoRole}).warnings.empty());
+  EXPECT_TRUE(layout_of({"lon", "lat", "yield", "value"}).warnings.empty());
+}
+
 TEST(Roles, MisspeltAreOfferedANameThatIsThere) {
   EXPECT_EQ(refusal({"lon", "lat", "ssha"}, {.value = "shha"}),
             "f.csv: no column \"shha\" (the option 'value'); did you mean 'ssha'?");
   EXPECT_EQ(refusal({"lon", "lat", "ssha"}, {.value = "elevation"}),
-            "f.csv: no column \"elevation\" (the option 'value'); known are lon, lat, ssha");
+            "f.csv: no column \"elevation\" (the option 'value'); choose from lon, lat, ssha");
 }
 
 }  // namespace

@@ -67,8 +67,10 @@ std::size_t CsvSource::line_of(const char* at) const {
   return line_ + static_cast<std::size_t>(std::count(static_cast<const char*>(buffer_.get()) + begin_, at, '\n'));
 }
 
+std::string CsvSource::at_line(std::size_t line) const { return fmt::format("{}:{}", path_.string(), line); }
+
 void CsvSource::fail(const char* at, const std::string& message) const {
-  throw Error(fmt::format("{}:{}: {}", path_.string(), line_of(at), message));
+  throw Error(fmt::format("{}: {}", at_line(line_of(at)), message));
 }
 
 void CsvSource::fail(const std::string& message) const { throw Error(fmt::format("{}: {}", path_.string(), message)); }

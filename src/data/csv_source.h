@@ -26,6 +26,8 @@ class CsvSource {
   // Number of the line, from 1, on which a place in the window lies.
   std::size_t line_of(const char* at) const;
 
+  std::string at_line(std::size_t line) const;  // "table.csv:17"
+
   // Throws Error: file, line, message.
   [[noreturn]] void fail(const char* at, const std::string& message) const;
   [[noreturn]] void fail(const std::string& message) const;

@@ -123,8 +123,9 @@ TEST(ReadCsv, CountsRowsWithoutAValueByTheFirstColumnThatLacksOne) {
 }
 
 TEST(ReadCsv, BringsLongitudesToPlusMinus180) {
-  const CsvReading reading = read_text("lon,lat,value\n0,0,1\n179.5,0,1\n180,0,1\n-180,0,1\n359.75,90,1\n360,-90,1\n");
-  EXPECT_THAT(reading.part.observations.lon_deg, ElementsAre(0, 179.5, -180, -180, -0.25, 0));
+  const CsvReading reading =
+      read_text("lon,lat,value\n0,0,1\n179.5,0,1\n180,0,1\n-180,0,1\n359.75,90,1\n360,-90,1\n366,0,1\n-181,0,1\n");
+  EXPECT_THAT(reading.part.observations.lon_deg, ElementsAre(0, 179.5, -180, -180, -0.25, 0, 6, 179));
 }
 
 TEST(ReadCsv, TakesThePlaneAsItIs) {
@@ -150,7 +151,10 @@ TEST(ReadCsv, ReadsGzipAsItReadsPlainText) {
   std::ifstream stream(file.path(), std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
   file.write(bytes + bytes);  // members one after the other are one text; the second begins with a header that is no row
-  EXPECT_THROW(read_csv(file.path(), {}), Error);
+  const CsvReading twice = read_csv(file.path(), {});
+  EXPECT_EQ(twice.part.rows, 2 * plain.part.rows + 1);
+  EXPECT_EQ(twice.part.rejected.front().reason, "bad row");
+  EXPECT_EQ(twice.part.rejected.front().count, 1u);
   for (const std::size_t kept : {bytes.size() - 1, bytes.size() - 8, bytes.size() / 2, std::size_t{20}}) {
     file.write(std::string_view(bytes).substr(0, kept));
     try {
@@ -213,21 +217,24 @@ TEST(ReadCsv, RefusesFilesThatAreNotTables) {
 }
 
 TEST(ReadCsv, RefusesRaggedRows) {
-  EXPECT_EQ(refusal("lon,lat,value\n1,2,3\n1,2\n"), "FILE:3: 2 fields but the header has 3");
+  EXPECT_EQ(refusal("lon,lat,value\n1,2,3\n1,2\n"),
+            "FILE:3: 2 fields but the header has 3; 1 of 2 rows are bad, and more than 10 % is too many");
   EXPECT_EQ(refusal("# c\nlon,lat,value\n1,2,3,4\n"), "FILE:3: 4 fields but the header has 3");
   EXPECT_EQ(refusal("lon lat value\n1\n"), "FILE:2: 1 field but the header has 3");
-  EXPECT_EQ(refusal("lon,lat,value,note\n1,2,3,\"a\nb\nc\"\n1,2,3\n"), "FILE:5: 3 fields but the header has 4");
+  EXPECT_THAT(refusal("lon,lat,value,note\n1,2,3,\"a\nb\nc\"\n1,2,3\n"),
+              HasSubstr("FILE:5: 3 fields but the header has 4; 1 of 2"));
 }
 
 TEST(ReadCsv, RefusesBadNumbersWithTextColumnAndLine) {
-  EXPECT_EQ(refusal("lon,lat,value\r\n1,2,3\r\n1,2,abc\r\n"), "FILE:3: \"abc\" in column \"value\" is not a number");
+  EXPECT_THAT(refusal("lon,lat,value\r\n1,2,3\r\n1,2,abc\r\n"),
+              HasSubstr("FILE:3: \"abc\" in column \"value\" is not a number; 1"));
   EXPECT_EQ(refusal("lon;lat;value\n1;2;3,5\n"), "FILE:2: \"3,5\" in column \"value\" is not a number");
   EXPECT_EQ(refusal("lon,lat,value\n1,2,-inf\n"), "FILE:2: \"-inf\" in column \"value\" is not a finite number");
   EXPECT_EQ(refusal("lon,lat,value\n1,2,1e999\n"), "FILE:2: \"1e999\" in column \"value\" is not a finite number");
   EXPECT_EQ(refusal("lon,lat,value\n1,90.001,1\n"),
             "FILE:2: \"90.001\" in column \"lat\" is not a latitude: they lie between -90 and 90 degrees");
-  EXPECT_EQ(refusal("lon,lat,value\n-180.5,9,1\n"),
-            "FILE:2: \"-180.5\" in column \"lon\" is not a longitude: they lie between -180 and 360 degrees");
+  EXPECT_EQ(refusal("lon,lat,value\n-9999,9,1\n"),
+            "FILE:2: \"-9999\" in column \"lon\" is not a longitude: they lie between -540 and 540 degrees");
   for (const char* sigma : {"0", "-1", "1e60", "1e-60"}) {
     EXPECT_THAT(refusal(fmt::format("lon,lat,value,sd\n1,2,3,{}\n", sigma)), HasSubstr("is not a standard deviation")) << sigma;
   }
@@ -247,6 +254,43 @@ TEST(ReadCsv, RefusesBadTimesAndTwoKindsOfThem) {
     EXPECT_EQ(refusal(dates + "1,2,7,3\n1,2,2020-01-01,3\n", {}, sizes),
               "FILE:4: a number in column \"time\", which holds dates before");
   }
+}
+
+TEST(ReadCsv, LeavesOutABadRowHereAndThereAndSaysWhere) {
+  std::string text = "lon,lat,value\n";
+  for (int i = 0; i < 40; ++i) text += fmt::format("{},2,{}\n", i, i);
+  text += "41,2,abc\n42,2\n43,95,1\n44,2,44\n";
+  for (const std::size_t chunk : {1, 100, 100000}) {
+    const CsvReading reading = read_text(text, {.threads = 2}, {.chunk = chunk});
+    EXPECT_EQ(reading.part.observations.size(), 41u);
+    EXPECT_EQ(reading.part.rows, 44u);
+    ASSERT_EQ(reading.part.rejected.size(), 1u);
+    EXPECT_EQ(reading.part.rejected[0].reason, "bad row");
+    EXPECT_EQ(reading.part.rejected[0].count, 3u);
+    ASSERT_EQ(reading.warnings.size(), 1u);
+    EXPECT_THAT(reading.warnings[0], HasSubstr(".csv:42: \"abc\" in column \"value\" is not a number."));
+  }
+  for (int i = 0; i < 3; ++i) text += "no,such,row\n";
+  EXPECT_THAT(refusal(text), HasSubstr("6 of 47 rows are bad, and more than 10 % is too many"));
+}
+
+TEST(ReadCsv, TakesDatesOfSeveralColumns) {
+  const CsvReading reading =
+      read_text("year,month,day,hour,minute,lon,lat,value\n1950,1,2,6,30,1,2,3\n2020,2,29,0,0,1,2,3\n1950,1,1.25,,0,1,2,3\n");
+  EXPECT_TRUE(reading.iso_times);
+  EXPECT_THAT(reading.part.observations.time_days, ElementsAre(1.0 + 6.5 / 24.0, 25626.0));
+  EXPECT_THAT(refusal("year,month,day,lon,lat,value\n2021,2,29,1,2,3\n"), HasSubstr("with month 2 and day 29 is no date"));
+}
+
+TEST(ReadCsv, TakesNumbersForTimesInAGivenUnit) {
+  const std::string text = "lon,lat,t,value\n1,2,86400,3\n1,2,129600,3\n";
+  const CsvReading seconds = read_text(text, {.time_units = "seconds since 1950-01-02"});
+  EXPECT_TRUE(seconds.iso_times);
+  EXPECT_THAT(seconds.part.observations.time_days, ElementsAre(2.0, 2.5));
+  const CsvReading matlab = read_text("lon,lat,t,value\n1,2,737791.5,3\n", {.time_units = "datenum"});
+  EXPECT_THAT(matlab.part.observations.time_days, ElementsAre(25567.5));  // 2020-01-01T12
+  EXPECT_THROW(read_text(text, {.time_units = "fortnights since then"}), UsageError);
+  EXPECT_THAT(read_text("lon,lat,t,value\n1,2,2022-02-01T06,3\n").part.observations.time_days, ElementsAre(26329.25));
 }
 
 TEST(ReadCsv, RefusesQuotesThatDoNotPair) {

@@ -4,9 +4,13 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <set>
+#include <string_view>
 #include <system_error>
 
+#include "core/atomic_file.h"
 #include "data/words.h"
 #include "drift/error.h"
 #include "netcdf/netcdf_reader.h"
@@ -18,24 +22,24 @@ namespace fs = std::filesystem;
 
 bool is_pattern(const std::string& text) { return text.find_first_of("*?[") != std::string::npos; }
 
-std::vector<fs::path> matches(const std::string& pattern) {
+std::vector<fs::path> glob_matches(const std::string& pattern) {
   glob_t found = {};
   // NOLINTNEXTLINE(concurrency-mt-unsafe): patterns are looked up by one thread, before any reads
   const int status = ::glob(pattern.c_str(), 0, nullptr, &found);
   std::vector<fs::path> paths;
   for (std::size_t i = 0; status == 0 && i < found.gl_pathc; ++i) {
     std::error_code error;
-    if (!fs::is_directory(found.gl_pathv[i], error)) paths.emplace_back(found.gl_pathv[i]);
+    if (!fs::is_directory(found.gl_pathv[i], error) || is_zarr(found.gl_pathv[i])) paths.emplace_back(found.gl_pathv[i]);
   }
   ::globfree(&found);
-  if (paths.empty()) throw Error(fmt::format("no file matches {}", pattern));
   return paths;
 }
 
 void check_is_file(const fs::path& path) {
+  if (is_remote(path) || is_zarr(path)) return;
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) throw Error(fmt::format("{}: no such file", path.string()));
+  if (!fs::exists(status)) throw Error(fmt::format("{}: {}", path.string(), why_missing(path)));
   if (fs::is_directory(status)) {
     throw Error(fmt::format("{}: is a folder; name the files in it, for instance {}", path.string(), (path / "*.nc").string()));
   }
@@ -43,18 +47,20 @@ void check_is_file(const fs::path& path) {
 
 }  // namespace
 
+std::vector<fs::path> matching_files(const std::string& pattern) {
+  std::error_code error;
+  if (is_remote(pattern) || fs::exists(pattern, error)) return {pattern};
+  return is_pattern(pattern) ? glob_matches(pattern) : std::vector<fs::path>();
+}
+
 std::vector<fs::path> input_files(const std::vector<std::string>& patterns) {
   if (patterns.empty()) throw UsageError("no files are given to read observations from");
   std::vector<fs::path> files;
   for (const std::string& pattern : patterns) {
-    std::error_code error;
-    if (is_pattern(pattern) && !fs::exists(pattern, error)) {
-      const std::vector<fs::path> found = matches(pattern);
-      files.insert(files.end(), found.begin(), found.end());
-    } else {
-      check_is_file(pattern);
-      files.emplace_back(pattern);
-    }
+    const std::vector<fs::path> found = matching_files(pattern);
+    if (found.empty() && is_pattern(pattern)) throw Error(fmt::format("no file matches {}", pattern));
+    if (found.empty() || found[0] == pattern) check_is_file(pattern);
+    files.insert(files.end(), found.begin(), found.end());
   }
   std::sort(files.begin(), files.end());
   std::set<fs::path> seen;
@@ -66,16 +72,30 @@ std::vector<fs::path> input_files(const std::vector<std::string>& patterns) {
   return files;
 }
 
+void check_is_text(const fs::path& path) {
+  std::array<char, 4096> bytes = {};
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), bytes.size());
+  const std::string_view text(bytes.data(), static_cast<std::size_t>(file.gcount()));
+  if (text.starts_with("\x1f\x8b") || text.find('\0') == std::string_view::npos) return;
+  throw Error(fmt::format("{}: holds binary data: it is neither a table of text (CSV in UTF-8, also .gz) nor a NetCDF file",
+                          path.string()));
+}
+
 bool are_netcdf(const std::vector<fs::path>& files) {
   const auto is_one = [](const fs::path& path) {
     const std::string extension = lower(path.extension().string());
-    return looks_like_netcdf(path) || extension == ".nc" || extension == ".nc4" || extension == ".cdf";
+    return is_remote(path) || is_zarr(path) || looks_like_netcdf(path) || extension == ".nc" || extension == ".nc4" ||
+           extension == ".cdf";
   };
   const bool first = is_one(files.front());
   for (const fs::path& file : files) {
     if (is_one(file) == first) continue;
     throw UsageError(fmt::format("{} is {} file and {} is not; read them one kind at a time",
                                  (first ? files.front() : file).string(), "a NetCDF", (first ? file : files.front()).string()));
+  }
+  if (!first) {
+    for (const fs::path& file : files) check_is_text(file);
   }
   return first;
 }

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/describe.h"
 #include "data/nc_grid_mapping.h"
 #include "data/nc_roles.h"
+#include "data/platform_names.h"
+#include "data/time_units.h"
 #include "data/words.h"
 #include "drift/error.h"
 
@@ -24,12 +27,9 @@ bool is_along(const NcVariable* variable, const NcDimension& dimension) {
 
 class LayoutFinder {
  public:
-  LayoutFinder(const NcReader& file, const ReadOptions& options, const RowFilter& filter)
-      : file_(file),
-        options_(options),
-        preset_(find_preset(options.preset, file)),
-        value_(find_value(file, options.roles.value, preset_)),
-        finder_(file, value_) {
+  LayoutFinder(const NcReader& file, const NcVariable& value, const PresetRow* preset, const ReadOptions& options,
+               const RowFilter& filter)
+      : file_(file), options_(options), preset_(preset), value_(value), finder_(file, value_) {
     layout_.preset = preset_;
     layout_.value = &value_;
     layout_.conditions = filter.where;
@@ -40,6 +40,7 @@ class LayoutFinder {
     find_position();
     find_time();
     find_sigma();
+    if (options_.quality_control) add_quality();
     find_conditions();
     check_dimensions();
     layout_.layout = data_layout();
@@ -63,6 +64,22 @@ class LayoutFinder {
 
   void describe_value() {
     layout_.info = {value_.base_name(), text(&value_, "long_name"), text(&value_, "standard_name"), text(&value_, "units")};
+    describe(layout_.info, options_, layout_.warnings);
+  }
+
+  // Conditions on variables that are in the file. User's conditions come first: they are what is counted first.
+  void add_quality() {
+    if (preset_ == nullptr) return;
+    const std::string base = value_.base_name();
+    for (const QualityRule& rule : preset_->quality) {
+      if (!rule.values.empty() && std::find(rule.values.begin(), rule.values.end(), base) == rule.values.end()) continue;
+      if (rule.valid) layout_.quality_valid = rule.valid;
+      for (const std::string_view text : rule.conditions) {
+        Condition condition = parse_condition(std::string(text));
+        condition.quality = true;
+        if (finder_.closest(condition.name) != nullptr) layout_.conditions.push_back(std::move(condition));
+      }
+    }
   }
 
   void find_position() {
@@ -101,8 +118,16 @@ class LayoutFinder {
 
   void find_time() {
     layout_.time = finder_.find(kNcTime, options_.roles.time, preset_ != nullptr ? preset_->time : Names());
-    if (layout_.time == nullptr) return;
-    const std::string units = text(layout_.time, "units");
+    if (layout_.time == nullptr) {
+      if (options_.roles.time != kNoRole) warn_of_times();
+      return;
+    }
+    find_time_offset();
+    const std::string units = options_.time_units.empty() ? text(layout_.time, "units") : options_.time_units;
+    if (!options_.time_units.empty()) {
+      layout_.calendar = parse_time_units(units);
+      return;
+    }
     if (!looks_like_cf_time(units)) return;
     const std::string calendar = lower(text(layout_.time, "calendar"));
     try {
@@ -114,6 +139,25 @@ class LayoutFinder {
     const bool says_utc = has_word(long_name, "UTC") || calendar == "utc";
     const bool says_tai = has_word(units, "TAI") || has_word(long_name, "TAI") || calendar == "tai";
     layout_.tai = !says_utc && (says_tai || (preset_ != nullptr && preset_->tai));
+  }
+
+  // GHRSST's habit, which others took over: one time for the file, and the seconds by which each value was measured later.
+  void find_time_offset() {
+    const NcVariable* const offset = finder_.first_of({"sst_dtime"});
+    const double seconds = offset == nullptr ? 0.0 : span_seconds(text(offset, "units"));
+    if (!(seconds > 0.0)) return;
+    layout_.time_offset = offset;
+    layout_.seconds_per_offset = seconds;
+  }
+
+  // Times that no role took, along the value's dimensions.
+  void warn_of_times() {
+    for (const NcVariable& variable : file_.variables()) {
+      if (&variable == &value_ || !variable.is_number() || !lies_along(variable, value_)) continue;
+      if (!looks_like_cf_time(text(&variable, "units")) && !looks_like_time_name(variable.base_name())) continue;
+      layout_.warnings.push_back(unread_time("variable", variable.name));
+      return;
+    }
   }
 
   void find_sigma() {
@@ -146,7 +190,9 @@ class LayoutFinder {
   void find_conditions() {
     for (Condition& condition : layout_.conditions) {
       const NcVariable* const variable = finder_.named(condition.name, "where");
-      if (!variable->is_number()) fail_usage("the condition \"{}\": variable '{}' holds text", condition.text, variable->name);
+      if (!variable->is_number() && variable->type != NC_CHAR) {  // characters may be digits
+        fail_usage("the condition \"{}\": variable '{}' holds text", condition.text, variable->name);
+      }
       if (condition.of_text()) use_flag_values(condition, *variable);
       layout_.where.push_back(variable);
     }
@@ -171,13 +217,18 @@ class LayoutFinder {
   void check_dimensions() const {
     for (const NcDimension& dimension : value_.dimensions) {
       const bool known = is_along(layout_.x, dimension) || is_along(layout_.y, dimension) || is_along(layout_.time, dimension);
-      const bool chosen = std::any_of(layout_.where.begin(), layout_.where.end(),
-                                      [&](const NcVariable* variable) { return is_along(variable, dimension); });
+      bool chosen = false;
+      for (std::size_t i = 0; i < layout_.where.size(); ++i) {
+        chosen = chosen || (!layout_.conditions[i].quality && is_along(layout_.where[i], dimension));
+      }
       if (known || chosen || dimension.length <= 1) continue;
+      const bool has_level = preset_ != nullptr && !preset_->level.empty();
       fail_usage(
-          "'{}' has {} values along the dimension '{}' for every position and time; choose with a condition on a variable "
-          "along it, such as \"{} == 0\"",
-          value_.name, dimension.length, dimension.name, dimension.name);
+          "'{}' has {} values along the dimension '{}' for every position and time; choose with conditions on a variable "
+          "along it, such as {}",
+          value_.name, dimension.length, dimension.name,
+          has_level ? fmt::format("\"{0} >= 95\" and \"{0} <= 105\"", preset_->level)
+                    : fmt::format("\"{} == 0\"", dimension.name));
     }
   }
 
@@ -210,7 +261,7 @@ class LayoutFinder {
     if (layout_.platform != nullptr) return;
     if (!is_of_one_platform()) return;
     for (const char* attribute : {"platform", "mission_name", "mission", "platform_name", "satellite"}) {
-      layout_.platform_name = file_.text(attribute).value_or("");
+      layout_.platform_name = platform_called(file_.text(attribute).value_or(""));
       if (!layout_.platform_name.empty()) return;
     }
   }
@@ -255,6 +306,10 @@ class LayoutFinder {
       const std::vector<double> cycle = file_.numbers("cycle_number");
       if (pass.size() == 1) layout_.pass_label = fmt::format("{:g}/{:g}", cycle.size() == 1 ? cycle[0] : 0.0, pass[0]);
     }
+    const bool has_passes = layout_.track != nullptr || !layout_.pass_label.empty();
+    if (has_passes && layout_.time == nullptr && options_.roles.time != kNoRole && layout_.warnings.empty()) {
+      layout_.warnings.emplace_back("the passes have no times: the field is one of space alone.");
+    }
   }
 
   void fill_roles() {
@@ -279,8 +334,26 @@ class LayoutFinder {
 
 }  // namespace
 
-NcLayout find_layout(const NcReader& file, const ReadOptions& options, const RowFilter& filter) {
-  return LayoutFinder(file, options, filter).find();
+std::vector<NcLayout> find_layouts(const NcReader& file, const ReadOptions& options, const RowFilter& filter) {
+  const PresetRow* const preset = find_preset(options.preset, file);
+  std::vector<NcLayout> layouts;
+  for (const NcVariable* value : find_values(file, options.roles.value, preset)) {
+    layouts.push_back(LayoutFinder(file, *value, preset, options, filter).find());
+  }
+  return layouts;
+}
+
+std::string quality_words(const NcLayout& layout, const Range& valid) {
+  return fmt::format("{} from {:g} to {:g}", layout.info.name, valid.low, valid.high);
+}
+
+std::vector<std::string> quality_words(const NcLayout& layout) {
+  std::vector<std::string> words;
+  for (const Condition& condition : layout.conditions) {
+    if (condition.quality) words.push_back(condition.text);
+  }
+  if (layout.quality_valid) words.push_back(quality_words(layout, *layout.quality_valid));
+  return words;
 }
 
 }  // namespace drift

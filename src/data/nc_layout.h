@@ -18,7 +18,9 @@ struct NcLayout {
   const NcVariable* value = nullptr;
   const NcVariable* x = nullptr;  // longitude, or x of the plane or of the projection
   const NcVariable* y = nullptr;
-  const NcVariable* time = nullptr;  // null, as below: none
+  const NcVariable* time = nullptr;         // null, as below: none
+  const NcVariable* time_offset = nullptr;  // to be added to it
+  double seconds_per_offset = 1.0;          // its unit
   const NcVariable* sigma = nullptr;
   const NcVariable* track = nullptr;
   const NcVariable* cycle = nullptr;     // null where there is no track
@@ -39,14 +41,20 @@ struct NcLayout {
   bool in_order = false;                   // times must not run backwards
 
   const PresetRow* preset = nullptr;
-  std::vector<Condition> conditions;  // with numbers in place of a flag's words
+  std::vector<Condition> conditions;   // the user's and those of quality control, with numbers in place of a flag's words
+  std::optional<Range> quality_valid;  // of the value, by quality control
+  std::vector<std::string> warnings;   // whole sentences
   VariableInfo info;
   Roles roles;
 };
 
-// Throws UsageError where roles cannot be told or options do not fit the file, Error where the file is wrong. The pointers are
-// those of file.variables().
-NcLayout find_layout(const NcReader& file, const ReadOptions& options, const RowFilter& filter);
+// Of each variable that holds values: one, but for presets that read every group. Throws UsageError where roles cannot be told or
+// options do not fit the file, Error where the file is wrong. The pointers are those of file.variables().
+std::vector<NcLayout> find_layouts(const NcReader& file, const ReadOptions& options, const RowFilter& filter);
+
+// What quality control asks for, in words: "range_ocean_qual == 0", "ssha from -2 to 2".
+std::vector<std::string> quality_words(const NcLayout& layout);
+std::string quality_words(const NcLayout& layout, const Range& valid);
 
 // Whether all of the variable's dimensions are among those of `other`.
 bool lies_along(const NcVariable& variable, const NcVariable& other);

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "data/nc_layout.h"
+#include "data/standard_names.h"
 #include "data/words.h"
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
@@ -61,6 +62,12 @@ bool is_position_or_time(const NcReader& file, const NcVariable& variable) {
   return false;
 }
 
+// Wave periods are values; other spans of time are corrections of times and ages.
+bool is_span_of_time(const NcReader& file, const NcVariable& variable) {
+  const std::string name = lower(file.text(variable, "standard_name").value_or("") + variable.base_name());
+  return is_time_unit(file.text(variable, "units").value_or("")) && name.find("period") == std::string::npos;
+}
+
 // Whether a variable could be the value: numbers along dimensions, and none of what describes others.
 bool can_be_value(const NcReader& file, const NcVariable& variable, const std::set<std::string>& helpers) {
   constexpr std::array<std::string_view, 7> kLabels = {"track",        "pass",     "cycle", "pass_number",
@@ -69,7 +76,24 @@ bool can_be_value(const NcReader& file, const NcVariable& variable, const std::s
   if (contains(kLabels, lower(variable.base_name())) || helpers.contains(variable.base_name())) return false;
   const bool is_axis = variable.dimensions.size() == 1 && variable.dimensions[0].name == variable.base_name();
   const bool is_flag = file.text(variable, "flag_meanings").has_value();
-  return !is_axis && !is_flag;
+  return !is_axis && !is_flag && !is_span_of_time(file, variable);
+}
+
+// How likely it is that a user means this one, the more the likelier: quantities that have a name of CF's before others, flags,
+// counts and the satellite's own geometry after them, and what is small beside the largest, as a grid's corners, last.
+int likelihood(const NcReader& file, const NcVariable& variable, std::size_t largest) {
+  constexpr std::array<std::string_view, 19> kAside = {"flag",   "qual",  "alt",   "range", "distance", "count", "number",
+                                                       "numval", "index", "mode",  "angle", "rms",      "std",   "status",
+                                                       "corr",   "orbit", "bathy", "mask",  "error"};
+  const std::string name = lower(variable.base_name());
+  const auto pieces = split(name, '_');
+  const bool aside = std::any_of(kAside.begin(), kAside.end(), [&](std::string_view word) {
+    return std::any_of(pieces.begin(), pieces.end(), [&](const std::string& piece) { return piece.starts_with(word); });
+  });
+  const bool has_unit = !file.text(variable, "units").value_or("").empty();
+  const bool has_name = is_standard_name(file.text(variable, "standard_name").value_or(""));
+  const bool small = variable.size() < largest / 100;
+  return (small ? -8 : 0) + (aside ? -4 : 0) + (has_name ? 2 : 0) + (has_unit ? 1 : 0);
 }
 
 // Names that other variables give as their bounds, helpers and grid mappings.
@@ -89,6 +113,11 @@ std::vector<const NcVariable*> candidates(const NcReader& file) {
   for (const NcVariable& variable : file.variables()) {
     if (can_be_value(file, variable, not_values)) found.push_back(&variable);
   }
+  std::size_t largest = 0;
+  for (const NcVariable* variable : found) largest = std::max(largest, variable->size());
+  std::stable_sort(found.begin(), found.end(), [&](const NcVariable* a, const NcVariable* b) {
+    return likelihood(file, *a, largest) > likelihood(file, *b, largest);
+  });
   return found;
 }
 
@@ -98,8 +127,8 @@ std::vector<const NcVariable*> candidates(const NcReader& file) {
   for (const NcVariable* variable : found) texts.push_back(described(file, *variable));
   const std::size_t more = texts.size() > kMost ? texts.size() - kMost : 0;
   texts.resize(texts.size() - more);
-  throw UsageError(fmt::format("{}: {}: {}{}", file.path().string(), why, fmt::join(texts, ", "),
-                               more == 0 ? std::string() : fmt::format(" and {} more", more)));
+  throw UsageError(fmt::format("{}: {}:\n  {}{}", file.path().string(), why, fmt::join(texts, "\n  "),
+                               more == 0 ? std::string() : fmt::format("\n  and {} more", more)));
 }
 
 // Variables of that name, path or standard_name, the surest kind of match alone. Attributes are looked at last: they are slow.
@@ -116,6 +145,13 @@ std::vector<const NcVariable*> matching(const NcReader& file, const std::string&
   if (found.empty()) found = where([&](const NcVariable& v) { return file.text(v, "standard_name") == wanted; });
   if (found.empty()) found = where([&](const NcVariable& v) { return lower(v.name) == lower(wanted); });
   return found;
+}
+
+// Groups that two paths have in common, from the file's root on.
+std::size_t shared_groups(std::string_view a, std::string_view b) {
+  std::size_t shared = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) shared += a[i] == '/' ? 1 : 0;
+  return shared;
 }
 
 void check_is_number(const NcReader& file, const NcVariable& variable) {
@@ -167,26 +203,35 @@ bool NcRoleFinder::is_coordinate(const NcVariable& variable) const {
   return variable.dimensions.size() == 1 && variable.dimensions[0].name == variable.base_name();
 }
 
-const NcVariable* NcRoleFinder::named(const std::string& name, std::string_view option) const {
-  const NcVariable* elsewhere = nullptr;
-  for (const NcVariable& variable : file_.variables()) {
-    if (variable.name != name && variable.base_name() != name && "/" + variable.name != name) continue;
-    if (lies_along(variable, value_)) return &variable;
-    elsewhere = &variable;
+const NcVariable* NcRoleFinder::closest(std::string_view name) const {
+  if (name.starts_with('/')) name.remove_prefix(1);
+  const NcVariable* best = nullptr;
+  std::size_t most = 0;
+  for (const NcVariable* variable : ending_with(file_, name)) {
+    if (!lies_along(*variable, value_)) continue;
+    const std::size_t shared = shared_groups(variable->name, value_.name);
+    if (best != nullptr && shared <= most && variable->name != name) continue;
+    best = variable;
+    most = shared;
+    if (variable->name == name) break;
   }
-  if (elsewhere == nullptr) fail_unknown(file_, name, fmt::format("the option '{}'", option));
+  return best;
+}
+
+const NcVariable* NcRoleFinder::named(const std::string& name, std::string_view option) const {
+  if (const NcVariable* const found = closest(name); found != nullptr) return found;
+  const std::vector<const NcVariable*> elsewhere = ending_with(file_, name);
+  if (elsewhere.empty()) fail_unknown(file_, name, fmt::format("the option '{}'", option));
   std::vector<std::string> dimensions;
   for (const NcDimension& dimension : value_.dimensions) dimensions.push_back(dimension.name);
   throw UsageError(fmt::format("{}: variable '{}' (the option '{}') does not lie along the dimensions of '{}', which are {}",
-                               file_.path().string(), elsewhere->name, option, value_.name, fmt::join(dimensions, ", ")));
+                               file_.path().string(), elsewhere.front()->name, option, value_.name, fmt::join(dimensions, ", ")));
 }
 
 const NcVariable* NcRoleFinder::first_of(const std::vector<std::string_view>& names) const {
   for (const std::string_view name : names) {
-    for (const NcVariable& variable : file_.variables()) {
-      const bool is_called = variable.name == name || variable.base_name() == name;
-      if (is_called && &variable != &value_ && variable.is_number() && lies_along(variable, value_)) return &variable;
-    }
+    const NcVariable* const variable = closest(name);
+    if (variable != nullptr && variable != &value_ && variable->is_number()) return variable;
   }
   return nullptr;
 }
@@ -229,26 +274,35 @@ const NcVariable* NcRoleFinder::find(const NcRole& role, const std::string& opti
   return known != nullptr ? known : guessed(role);
 }
 
-const NcVariable& find_value(const NcReader& file, const std::string& wanted, const PresetRow* preset) {
+std::vector<const NcVariable*> find_values(const NcReader& file, const std::string& wanted, const PresetRow* preset) {
+  const bool every_group = preset != nullptr && preset->every_group;
   if (wanted == kNoRole) throw UsageError(fmt::format("the option 'value' is \"{}\", but values are needed", kNoRole));
   if (!wanted.empty()) {
-    const std::vector<const NcVariable*> found = matching(file, wanted);
+    std::vector<const NcVariable*> found = matching(file, wanted);
     if (found.empty()) fail_unknown(file, wanted, "the option 'value'");
-    if (found.size() > 1) fail_ambiguous(file, found, fmt::format("'{}' may be any of these; name one in full", wanted));
-    check_is_number(file, *found.front());
-    return *found.front();
+    if (found.size() > 1 && !every_group) {
+      fail_ambiguous(file, found, fmt::format("'{}' may be any of these; name one in full", wanted));
+    }
+    for (const NcVariable* variable : found) check_is_number(file, *variable);
+    return found;
   }
   if (preset != nullptr) {
     for (const std::string_view name : preset->values) {
-      if (const NcVariable* const found = file.find(std::string(name)); found != nullptr && found->is_number()) return *found;
+      std::vector<const NcVariable*> found = ending_with(file, name);
+      std::erase_if(found, [](const NcVariable* variable) { return !variable->is_number(); });
+      if (found.size() == 1 || (every_group && !found.empty())) return found;
     }
   }
-  const std::vector<const NcVariable*> found = candidates(file);
+  std::vector<const NcVariable*> found = candidates(file);
   if (found.empty()) {
     throw UsageError(fmt::format("{}: no variable could be the value; name one with the option 'value'", file.path().string()));
   }
-  if (found.size() > 1) fail_ambiguous(file, found, "several variables could be the value; name one with the option 'value'");
-  return *found.front();
+  if (found.size() > 1) {
+    fail_ambiguous(file, found, "several variables could be the value; name one with the option 'value', likeliest first");
+  }
+  return found;
 }
+
+bool is_time_unit(const std::string& units) { return looks_like_cf_time(units) || span_seconds(units) > 0.0; }
 
 }  // namespace drift

@@ -28,9 +28,12 @@ class NcRoleFinder {
  public:
   NcRoleFinder(const NcReader& file, const NcVariable& value);
 
-  // By full or base name among those that lie along the value's dimensions. Throws UsageError.
+  // By path, or its end, among those that lie along the value's dimensions; of several the one that shares most of the value's
+  // groups. Null where none is.
+  const NcVariable* closest(std::string_view name) const;
+  // The same. Throws UsageError where there is none.
   const NcVariable* named(const std::string& name, std::string_view option) const;
-  // The first of the names that is there; null where none is.
+  // Numbers of the first of the names that is there; null where none is.
   const NcVariable* first_of(const std::vector<std::string_view>& names) const;
   // By CF. Null where nothing speaks for any; throws UsageError where two are equally likely.
   const NcVariable* guessed(const NcRole& role) const;
@@ -45,8 +48,12 @@ class NcRoleFinder {
   std::vector<std::string> coordinates_;  // names in the value's attribute
 };
 
-// The variable that holds the values: by name, path or standard_name; by preset; or the only one that can be. Throws UsageError.
-const NcVariable& find_value(const NcReader& file, const std::string& wanted, const PresetRow* preset);
+// The variable that holds the values: by name, path or standard_name; by preset; or the only one that can be. Several of one name
+// where the preset reads every group. Throws UsageError.
+std::vector<const NcVariable*> find_values(const NcReader& file, const std::string& wanted, const PresetRow* preset);
+
+// Whether the units are those of a span of time, as "s" or "days", or of a date.
+bool is_time_unit(const std::string& units);
 
 // Throws UsageError: no such variable, and what may be meant.
 [[noreturn]] void fail_unknown(const NcReader& file, const std::string& name, const std::string& what);

@@ -45,8 +45,6 @@ constexpr std::array<std::string_view, kReasons> kTexts = {"value missing",
                                                            "latitude beyond 90 degrees",
                                                            "longitude beyond 540 degrees"};
 
-constexpr double kMostLongitude = 540.0;  // a turn from the middle of 0 to 360
-
 // The platforms of a file: one for all, a number for each cell, or a text for each.
 class Platforms {
  public:
@@ -143,6 +141,7 @@ class RowReader {
         platforms_(file, layout, blocks_.axis()),
         refused_(layout.where.size(), 0) {
     if (layout.time != nullptr) time_ = std::make_unique<NcColumn>(column(*layout.time));
+    if (layout.time_offset != nullptr) time_offset_ = std::make_unique<NcColumn>(column(*layout.time_offset));
     if (layout.sigma != nullptr) sigma_ = std::make_unique<NcColumn>(column(*layout.sigma));
     if (layout.track != nullptr) track_ = std::make_unique<NcColumn>(column(*layout.track));
     if (layout.cycle != nullptr) cycle_ = std::make_unique<NcColumn>(column(*layout.cycle));
@@ -170,7 +169,7 @@ class RowReader {
     value_.load_stored(block);
     x_.load(block);
     y_.load(block);
-    for (NcColumn* some : {time_.get(), sigma_.get(), track_.get(), cycle_.get()}) {
+    for (NcColumn* some : {time_.get(), time_offset_.get(), sigma_.get(), track_.get(), cycle_.get()}) {
       if (some != nullptr) some->load(block);
     }
     for (NcColumn& some : where_) some.load(block);
@@ -195,7 +194,7 @@ class RowReader {
         ++counts_[kTimeMissing];
         continue;
       }
-      if (!read_value(cell, row.value) || !read_others(cell, row) || !meets_conditions(cell)) continue;
+      if (!read_value(cell, row.value) || !read_others(cell, row) || !meets_conditions(cell, row.value)) continue;
       kept_.push_back(row);
       kept_x_.push_back(x_.cells()[cell]);
       kept_y_.push_back(y_.cells()[cell]);
@@ -222,6 +221,11 @@ class RowReader {
     if (!std::isfinite(number)) return false;
     time = layout_.calendar ? layout_.calendar->to_days(number) : number;
     if (layout_.tai) time = tai_to_utc(time);
+    if (time_offset_) {
+      const double later = time_offset_->cells()[cell];
+      if (!std::isfinite(later)) return false;
+      time += later * layout_.seconds_per_offset / kSecondsPerDay;
+    }
     if (layout_.in_order && time < last_time_) fail_order(part_.rows + cell, time);
     last_time_ = time;
     return true;
@@ -267,13 +271,16 @@ class RowReader {
     return true;
   }
 
-  bool meets_conditions(std::size_t cell) {
+  bool meets_conditions(std::size_t cell, double value) {
     for (std::size_t i = 0; i < where_.size(); ++i) {
       if (layout_.conditions[i].holds(where_[i].cells()[cell]) != layout_.conditions[i].refused) continue;
       ++refused_[i];
       return false;
     }
-    return true;
+    const std::optional<Range>& range = layout_.quality_valid;
+    const bool good = !range || (value >= range->low && value <= range->high);
+    if (!good) ++out_of_range_;
+    return good;
   }
 
   void unproject() {
@@ -295,7 +302,7 @@ class RowReader {
     if (!std::isfinite(x) || !std::isfinite(y)) return refuse(kPositionMissing);
     if (layout_.on_plane) return true;
     if (std::abs(y) > 90.0) return refuse(kBeyondLatitude);
-    if (std::abs(x) > kMostLongitude) return refuse(kBeyondLongitude);
+    if (std::abs(x) > kMostLongitudeDeg) return refuse(kBeyondLongitude);
     x = wrapped_longitude(x);
     return true;
   }
@@ -332,6 +339,9 @@ class RowReader {
     for (std::size_t i = 0; i < refused_.size(); ++i) {
       add_rejected(rejected, layout_.conditions[i].refusal(), refused_[i]);
     }
+    if (layout_.quality_valid) {
+      add_rejected(rejected, fmt::format("{}not {}", kQuality, quality_words(layout_, *layout_.quality_valid)), out_of_range_);
+    }
     for (const Rejected& other : part_.rejected) add_rejected(rejected, other.reason, other.count);
     part_.rejected = std::move(rejected);
     part_.observations.platform_names = platforms_.names();
@@ -345,13 +355,14 @@ class RowReader {
   const RowFilter& filter_;
   NcBlocks blocks_;
   NcColumn value_, x_, y_;
-  std::unique_ptr<NcColumn> time_, sigma_, track_, cycle_;
+  std::unique_ptr<NcColumn> time_, time_offset_, sigma_, track_, cycle_;
   std::vector<NcColumn> where_;
   Platforms platforms_;
   Labels tracks_;
   FilePart part_;
   std::array<std::size_t, kReasons> counts_ = {};
   std::vector<std::size_t> refused_;  // by condition
+  std::size_t out_of_range_ = 0;      // of quality control
   std::vector<Kept> kept_;
   std::vector<double> kept_x_, kept_y_;
   double last_time_ = -std::numeric_limits<double>::infinity();

@@ -80,7 +80,7 @@ TEST_F(Gridded, BlocksOfAnySizeGiveTheSame) {
   ReadOptions options = {.where = {"z in 10, 40"}};
   options.roles.value = "v";
   const RowFilter filter = make_filter(options);
-  const NcLayout layout = find_layout(file, options, filter);
+  const NcLayout layout = find_layouts(file, options, filter).front();
   const FilePart whole = read_rows(file, layout, filter);
   EXPECT_EQ(whole.rows, values.size());
   ASSERT_EQ(whole.observations.size(), values.size() * 2 / 5);

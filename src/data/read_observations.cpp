@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -11,8 +12,10 @@
 #include <utility>
 
 #include "core/threads.h"
+#include "data/check_values.h"
 #include "data/csv.h"
 #include "data/csv_header.h"
+#include "data/describe.h"
 #include "data/duplicates.h"
 #include "data/gathering.h"
 #include "data/input_files.h"
@@ -20,8 +23,10 @@
 #include "data/nc_rows.h"
 #include "data/preset.h"
 #include "data/row_filter.h"
+#include "data/time_units.h"
 #include "data/tracks.h"
 #include "drift/error.h"
+#include "netcdf/guarded_open.h"
 
 namespace drift {
 namespace {
@@ -36,6 +41,7 @@ struct OneFile {
   std::string tracks_from;
   DataLayout layout = DataLayout::points;
   bool may_have_tracks = false;  // that are to be found where none are given
+  std::vector<std::string> quality, warnings;
 };
 
 std::string tracks_of(const NcLayout& layout) {
@@ -44,10 +50,7 @@ std::string tracks_of(const NcLayout& layout) {
   return layout.pass_label.empty() ? std::string() : fmt::format("the file's attribute '{}'", layout.preset->pass_attribute);
 }
 
-OneFile read_netcdf_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter,
-                         const Control& control) {
-  const NcReader file(path);
-  const NcLayout layout = find_layout(file, options, filter);
+OneFile read_variable(const NcReader& file, NcLayout layout, const RowFilter& filter, const Control& control) {
   OneFile result;
   result.part = read_rows(file, layout, filter, control);
   result.roles = layout.roles;
@@ -55,10 +58,12 @@ OneFile read_netcdf_file(const std::filesystem::path& path, const ReadOptions& o
   result.preset = layout.preset == nullptr ? std::string() : layout.preset->name;
   result.tracks_from = tracks_of(layout);
   result.layout = layout.layout;
+  result.quality = quality_words(layout);
+  result.warnings = std::move(layout.warnings);
   const bool follows_track = layout.layout == DataLayout::along_track || layout.layout == DataLayout::swath;
   result.may_have_tracks = follows_track && layout.calendar && !layout.on_plane;
   const bool has_platform = layout.platform != nullptr || !layout.platform_name.empty();
-  result.facts = {path,
+  result.facts = {file.path(),
                   layout.info.name,
                   layout.info.unit,
                   layout.on_plane,
@@ -71,13 +76,27 @@ OneFile read_netcdf_file(const std::filesystem::path& path, const ReadOptions& o
   return result;
 }
 
-OneFile read_csv_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter,
-                      const Control& control) {
-  CsvReading csv = read_csv(path, {.columns = options.roles, .threads = options.threads}, filter, control);
+// One entry for each variable that holds values: the beams of a laser are several.
+std::vector<OneFile> read_netcdf_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter,
+                                      const Control& control) {
+  const NcReader file(path);
+  std::vector<OneFile> result;
+  for (NcLayout& layout : find_layouts(file, options, filter)) {
+    result.push_back(read_variable(file, std::move(layout), filter, control));
+  }
+  return result;
+}
+
+std::vector<OneFile> read_csv_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter,
+                                   const Control& control) {
+  const CsvOptions how = {.columns = options.roles, .threads = options.threads, .time_units = options.time_units};
+  CsvReading csv = read_csv(path, how, filter, control);
   OneFile result;
   result.part = std::move(csv.part);
   result.roles = csv.columns;
   result.value = {csv.columns.value, {}, {}, unit_in_name(csv.columns.value)};
+  result.warnings = std::move(csv.warnings);
+  describe(result.value, options, result.warnings);
   const Roles& roles = result.roles;
   if (!roles.track.empty()) result.tracks_from = fmt::format("column \"{}\"", roles.track);
   result.layout = roles.track.empty() ? DataLayout::points : DataLayout::along_track;
@@ -92,15 +111,17 @@ OneFile read_csv_file(const std::filesystem::path& path, const ReadOptions& opti
                   !roles.track.empty(),
                   !roles.platform.empty(),
                   csv.iso_times};
-  return result;
+  std::vector<OneFile> results;
+  results.push_back(std::move(result));
+  return results;
 }
 
 // Calls read(i) for all files on several threads and merge(i, result) in the files' order, one at a time. A thread whose file is
 // read waits for its turn, so no more files are in memory than there are threads. Throws what the first file that failed threw.
 class InOrder {
  public:
-  using Read = std::function<OneFile(std::size_t)>;
-  using Merge = std::function<void(OneFile&&)>;
+  using Read = std::function<std::vector<OneFile>(std::size_t)>;
+  using Merge = std::function<void(std::vector<OneFile>&&)>;
 
   void run(std::size_t files, int threads, const Read& read, const Merge& merge) {
     failed_ = files;
@@ -122,7 +143,7 @@ class InOrder {
 
   void one(std::size_t i, const Read& read, const Merge& merge) {
     try {
-      OneFile result = read(i);
+      std::vector<OneFile> result = read(i);
       std::unique_lock lock(mutex_);
       turn_.wait(lock, [&] { return merged_ == i || failed_ < i; });
       if (failed_ < i) return;
@@ -146,12 +167,12 @@ class InOrder {
 
 class ObservationReader {
  public:
-  ObservationReader(const std::vector<std::string>& patterns, const ReadOptions& options, const Control& control)
+  ObservationReader(std::vector<std::filesystem::path> files, const ReadOptions& options, const Control& control)
       : options_(options),
         control_(control),
         filter_(make_filter(options)),
-        files_(input_files(patterns)),
-        netcdf_(are_netcdf(files_)),
+        netcdf_(are_netcdf(files)),
+        files_(netcdf_ ? that_open(std::move(files)) : std::move(files)),
         threads_(threads_or_all(control.threads > 0 ? control.threads : options.threads)),
         gathering_(files_) {
     if (!netcdf_ && !options.preset.empty() && options.preset != "none") {
@@ -159,6 +180,7 @@ class ObservationReader {
           fmt::format("the preset \"{}\" is for NetCDF files, and {} is not one", options.preset, files_[0].string()));
     }
     reading_.report.files = files_;
+    reading_.report.warnings = left_out_;
     reading_.report.format = netcdf_ ? "NetCDF" : "CSV";
   }
 
@@ -167,17 +189,56 @@ class ObservationReader {
     const int threads = netcdf_ ? threads_ : 1;  // a CSV file is read by several by itself
     InOrder().run(
         files_.size(), threads, [&](std::size_t i) { return read_one(files_[i], options_, filter_, control_); },
-        [&](OneFile&& file) { merge(std::move(file)); });
+        [&](std::vector<OneFile>&& variables) {
+          control_.check_stop("stopped while reading");
+          control_.report(static_cast<double>(++merged_) / static_cast<double>(files_.size()), "reading");
+          for (OneFile& variable : variables) merge(std::move(variable));
+        });
     finish();
     return std::move(reading_);
   }
 
  private:
+  static void add_once(std::vector<std::string>& texts, const std::string& text) {
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  }
+
+  // What keeps a file from being opened, as far as that is known before; empty: nothing.
+  std::vector<std::string> troubles(const std::vector<std::filesystem::path>& files) const {
+    std::vector<std::string> wrong = try_to_open(files, options_.open_limit_s, control_);
+    for (std::size_t i = 0; i < files.size() && options_.bad_files == BadFiles::skip; ++i) {
+      if (!wrong[i].empty() || (options_.open_limit_s > 0.0 && is_hdf5(files[i]))) continue;
+      try {
+        const NcReader file(files[i]);
+      } catch (const Error& error) {
+        wrong[i] = error.what();
+      }
+    }
+    return wrong;
+  }
+
+  // The first file that does not open ends the reading, or all such are left out.
+  std::vector<std::filesystem::path> that_open(const std::vector<std::filesystem::path>& files) {
+    const std::vector<std::string> wrong = troubles(files);
+    std::vector<std::filesystem::path> good;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      if (wrong[i].empty()) {
+        good.push_back(files[i]);
+      } else if (options_.bad_files == BadFiles::stop) {
+        throw Error(files.size() == 1 ? wrong[i] : wrong[i] + " (--bad-files skip reads the others)");
+      } else {
+        left_out_.push_back(wrong[i] + "; it was left out.");
+      }
+    }
+    if (good.empty()) throw Error(fmt::format("none of {} files can be opened; {}", files.size(), wrong.front()));
+    return good;
+  }
+
   void merge(OneFile&& file) {
     ReadReport& report = reading_.report;
-    control_.check_stop("stopped while reading");
-    control_.report(static_cast<double>(++merged_) / static_cast<double>(files_.size()), "reading");
     if (!file.preset.empty()) presets_.insert(file.preset);
+    for (const std::string& words : file.quality) add_once(report.quality, words);
+    for (const std::string& warning : file.warnings) add_once(report.warnings, warning);
     if (!begun_) {
       begun_ = true;
       may_have_tracks_ = true;
@@ -199,6 +260,9 @@ class ObservationReader {
     report.preset = fmt::format("{}", fmt::join(presets_, ", "));
     report.rows = gathering_.rows();
     report.rejected = gathering_.rejected();
+    for (const Rejected& some : report.rejected) {
+      if (some.reason.starts_with(kQuality)) report.quality_left_out += some.count;
+    }
     reading_.provenance = files_.size() == 1 ? files_[0].filename().string()
                                              : fmt::format("{} files, {} to {}", files_.size(),
                                                            files_.front().filename().string(), files_.back().filename().string());
@@ -209,6 +273,10 @@ class ObservationReader {
     }
     if (observations.size() == 0) fail_empty();
     take_out_duplicates();
+    check_values(reading_.observations.value, reading_.value, report.warnings);
+    if (!reading_.calendar_time) {
+      if (std::string doubt = doubtful_times(observations); !doubt.empty()) report.warnings.push_back(std::move(doubt));
+    }
     if (!reading_.tracks_from.empty()) {
       reading_.tracks = renumber_tracks(observations);
     } else if (may_have_tracks_ && options_.roles.track != kNoRole) {
@@ -232,8 +300,9 @@ class ObservationReader {
     const std::string where =
         files_.size() == 1 ? files_[0].string() : fmt::format("{} files from {} on", files_.size(), files_[0].string());
     if (report.rows == 0) throw Error(fmt::format("{}: no observations: '{}' has no values at all", where, report.roles.value));
-    throw Error(fmt::format("{}: none of {} values of '{}' is left: {}", where, report.rows, report.roles.value,
-                            fmt::join(reasons, ", ")));
+    throw Error(fmt::format("{}: none of {} values of '{}' is left: {}{}", where, report.rows, report.roles.value,
+                            fmt::join(reasons, ", "),
+                            report.quality_left_out > 0 ? "; --no-quality-control keeps what it leaves out" : ""));
   }
 
   void take_out_duplicates() {
@@ -257,8 +326,9 @@ class ObservationReader {
   const ReadOptions& options_;
   const Control& control_;
   RowFilter filter_;
-  std::vector<std::filesystem::path> files_;
+  std::vector<std::string> left_out_;
   bool netcdf_;
+  std::vector<std::filesystem::path> files_;
   int threads_;
   Gathering gathering_;
   std::size_t merged_ = 0;
@@ -274,7 +344,7 @@ Reading read_observations(const std::vector<std::string>& patterns, const ReadOp
     throw UsageError(fmt::format("the option 'track_gap_s' is {}; it must be more than zero", options.track_gap_s));
   }
   if (options.threads < 0) throw UsageError(fmt::format("the option 'threads' is {}; it must be zero or more", options.threads));
-  return ObservationReader(patterns, options, control).read();
+  return ObservationReader(input_files(patterns), options, control).read();
 }
 
 }  // namespace drift

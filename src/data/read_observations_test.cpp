@@ -194,7 +194,7 @@ TEST(ReadNetcdf, AmbiguousValuesAreListed) {
   }
   const std::string path = (folder / "two.nc").string();
   EXPECT_THAT(refusal({path}),
-              testing::AllOf(testing::StartsWith("usage: "), HasSubstr("'height' (Height of something, m), 'depth' (km)")));
+              testing::AllOf(testing::StartsWith("usage: "), HasSubstr("\n  'height' (Height of something, m)\n  'depth' (km)")));
   const Reading reading = read_observations({path}, {.roles = {.value = "depth"}});
   EXPECT_THAT(reading.observations.time_days, IsEmpty());  // purely spatial
   EXPECT_FALSE(reading.calendar_time);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/check_values.h"
 #include "drift/error.h"
 
 namespace drift {
@@ -37,6 +38,12 @@ Summary summarise(const Dataset& data, int bins) {
   for (const double value : values) summary.mean += value / static_cast<double>(values.size());
   for (const double value : values) summary.sd += std::pow(value - summary.mean, 2) / static_cast<double>(values.size());
   summary.sd = std::sqrt(summary.sd);
+
+  constexpr std::size_t kEnds = 5;
+  const auto ends = static_cast<std::ptrdiff_t>(std::min(kEnds, values.size()));
+  summary.lowest.assign(values.begin(), values.begin() + ends);
+  summary.highest.assign(values.rbegin(), values.rbegin() + ends);
+  summary.tails = heavy_tails(values, summary.sd);
 
   const double low = summary.quantiles[1], width = (summary.quantiles[5] - low) / bins;
   if (!(width > 0.0)) return summary;

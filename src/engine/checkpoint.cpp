@@ -70,7 +70,7 @@ Checkpoint read_checkpoint(const SafetensorsFile& file) {
   checkpoint.ensemble = std::move(model.ensemble);
   checkpoint.metadata = std::move(model.metadata);
   if (!file.metadata().contains(kRecipeKey) || !file.metadata().contains(kStepsKey)) {
-    file.fail("is a model but not a checkpoint: it holds no training state to take up again");
+    file.fail("is a model but not a checkpoint: it holds no training state to resume from");
   }
   checkpoint.recipe = read_recipe(file);
   const std::vector<std::uint64_t> steps = read_steps(file, checkpoint.ensemble.members.size());

@@ -16,8 +16,8 @@ void check_finite(const char* what, MatrixView<const float> matrix, std::size_t 
   const float* entries = matrix.row(row);
   for (std::size_t col = 0; col < matrix.cols; ++col) {
     if (std::isfinite(entries[col])) continue;
-    throw Error(fmt::format("observation {} (counted from 0): {} {} is {}; remove the observation or mend its numbers", row, what,
-                            col, entries[col]));
+    throw Error(fmt::format("observation {} (counted from 0): {} {} is {}; remove or correct the observation", row, what, col,
+                            entries[col]));
   }
 }
 
@@ -49,7 +49,7 @@ void check_observations(const NetworkSpec& spec, const TrainingSet& data) {
   }
   const auto positive = [](float weight) { return weight > 0.0F; };
   if (!data.weights.empty() && std::none_of(data.weights.begin(), data.weights.end(), positive)) {
-    throw Error("every observation has weight 0: there is nothing to learn from");
+    throw Error("every observation has weight 0");
   }
 }
 

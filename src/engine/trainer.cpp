@@ -45,6 +45,17 @@ void check_checkpoint(const TrainOptions& options) {
   }
 }
 
+// A disk that is full for a while costs no training: the failure is told, and the next checkpoint that is due tries again.
+bool try_to_save(const Ensemble& ensemble, const TrainingState& state, const Recipe& recipe, const TrainOptions& options) {
+  try {
+    save_checkpoint(options.control.checkpoint, ensemble, state, recipe, options.metadata);
+    return true;
+  } catch (const Error& error) {
+    options.control.tell(fmt::format("warning: no checkpoint: {}; training goes on", error.what()));
+    return false;
+  }
+}
+
 }  // namespace
 
 void train(Engine& engine, Ensemble& ensemble, TrainingState& state, const TrainingSet& data, const Recipe& recipe,
@@ -65,12 +76,15 @@ void train(Engine& engine, Ensemble& ensemble, TrainingState& state, const Train
     unsaved = true;
     const bool due = segments.reached(least_step(state), seconds_now());
     if (!saving || !due || segments.done()) continue;
-    save_checkpoint(control.checkpoint, ensemble, state, recipe, options.metadata);
+    unsaved = !try_to_save(ensemble, state, recipe, options);
     segments.saved(seconds_now());
-    unsaved = false;
+  }
+  if (segments.done()) {
+    if (saving && unsaved) try_to_save(ensemble, state, recipe, options);
+    return;
   }
   if (saving && unsaved) save_checkpoint(control.checkpoint, ensemble, state, recipe, options.metadata);
-  if (!segments.done()) throw Stopped("training was stopped");
+  throw Stopped("training was stopped");
 }
 
 std::vector<std::string> train_together(Engine& engine, std::span<const TrainingRun> runs, const TrainingSet& data,

@@ -144,6 +144,26 @@ TEST_F(Train, SavesWhileItRunsAndAtTheEndWithoutChangingTheResult) {
   expect_same(ensemble_, state_, whole, whole_state);
 }
 
+TEST_F(Train, ACheckpointThatCannotBeWrittenIsToldAndTriedAgain) {
+  Ensemble whole = ensemble_;
+  TrainingState whole_state;
+  train(engine_, whole, whole_state, data_.set(), twenty_steps());
+  std::filesystem::create_directory(folder_ / "c");  // in the checkpoint's place
+  std::vector<std::string> told;
+  engine_.per_step = std::chrono::milliseconds(2);
+  const Control control = {.say =
+                               [&](const std::string& sentence) {
+                                 told.push_back(sentence);
+                                 std::filesystem::remove(folder_ / "c");
+                               },
+                           .checkpoint = folder_ / "c"};
+  train(engine_, ensemble_, state_, data_.set(), twenty_steps(), {.control = control, .checkpoint_every_s = 0.01});
+  expect_same(ensemble_, state_, whole, whole_state);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].find("no checkpoint"), std::string::npos) << told[0];
+  EXPECT_EQ(load_checkpoint(folder_ / "c").state.members[0].step, 20U);
+}
+
 TEST_F(Train, StoppedAndTakenUpAgainEndsAsIfItHadNotStopped) {
   Ensemble whole = ensemble_;
   TrainingState whole_state;

@@ -7,6 +7,7 @@
 #include "engine/cpu/member_trainer.h"
 #include "network/plan.h"
 #include "train/schedule.h"
+#include "train/update_groups.h"
 
 namespace drift {
 namespace {
@@ -16,20 +17,23 @@ double scratch_floats(const Plan& plan, const Recipe& recipe, double rows, bool 
   constexpr double kLine = 32.0;  // by which a row of features may be longer than they are many
   double widest = 0.0, row = 4.0 * plan.coordinates + 3.0 * plan.head_inputs + 4.0 * plan.spec.outputs;
   for (const LayerPlan& layer : plan.layers) widest = std::max(widest, layer.features + kLine);
-  double muon = 0.0, largest = 0.0;
-  std::set<std::pair<int, int>> shapes;
+  double largest = 0.0;
   for (const LayerPlan& layer : plan.layers) {
     row += 2.0 * layer.hidden + 2.0 * widest;  // input and its gradient; features and slopes
     if (layer.activation()) row += widest;
     if (recipe.dropout > 0.0) row += widest;
     if (variational) row += 2.0 * layer.outputs + widest;
-    const double matrix = static_cast<double>(layer.features) * layer.outputs;
-    largest = std::max(largest, matrix);
-    const double small = std::min(layer.features, layer.outputs);
-    if (shapes.emplace(layer.features, layer.outputs).second) muon += 2.0 * matrix + 5.0 * small * small;
+    largest = std::max(largest, static_cast<double>(layer.features) * layer.outputs);
   }
   row += 3.0 * widest;  // gradient of features, spherical ones, a panel
-  return rows * row + largest + (recipe.optimiser == Optimiser::muon ? muon : 0.0);
+  double muon = 0.0;
+  std::set<std::pair<std::size_t, std::size_t>> shapes;
+  for (const UpdateGroup& group : update_groups(plan, recipe, variational)) {
+    if (group.rule != UpdateGroup::Rule::muon || !shapes.emplace(group.rows, group.size).second) continue;
+    const auto small = static_cast<double>(std::min(group.rows, group.size / group.rows));
+    muon += 2.0 * static_cast<double>(group.size) + 5.0 * small * small;
+  }
+  return rows * row + largest + muon;
 }
 
 }  // namespace

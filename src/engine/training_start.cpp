@@ -35,13 +35,11 @@ std::uint64_t steps_taken(const TrainingState& state) {
 }
 
 std::string divergence_message(const Recipe& recipe, std::uint32_t member, std::uint64_t step, std::uint64_t total) {
-  const double factor = rate_multiplier(recipe, step, total);
-  const bool muon = recipe.optimiser == Optimiser::muon;
   return fmt::format(
-      "training diverged: the loss of member {} is not finite at step {} of {}, at learning rate {:.3g}{}; lower the rate, "
-      "lengthen the warm-up, or look for outliers in the values",
-      member, step + 1, total, factor * recipe.rate,
-      muon ? fmt::format(" (bottlenecks: {:.3g})", factor * recipe.muon_rate) : "");
+      "training diverged: the loss of member {} is not finite at step {} of {}, at {:.3g} % of the learning rate {:g} "
+      "(bottlenecks: "
+      "{:g}); lower the rate, lengthen the warm-up, or look for outliers in the values",
+      member, step + 1, total, 100.0 * rate_multiplier(recipe, step, total), recipe.rate, recipe.muon_rate);
 }
 
 }  // namespace drift

@@ -51,11 +51,28 @@ double log_mixture_integral_at_zero(double nu) {
   return std::log(std::tgamma(nu)) + nu - nu * std::log(nu);
 }
 
+// The largest 1 / sqrt(G / nu). Small nu has tails so heavy that G may vanish and w overflow. Waves far shorter than a
+// lengthscale are noise at any distance that matters, but a float32 phase beyond 2^24 turns has no fraction left: the feature
+// would turn from noise into a constant. With this bound phases keep their fraction up to hundreds of lengthscales from the
+// origin. As it bounds the mixture's scale, not |w| (which would give many features one wave number), the covariance stays a
+// mixture of squared exponentials and changes only at distances below 1e-4 lengthscales, noticeably so only for nu below 1/2.
+constexpr double kMaxScale = 65536.0;
+
 }  // namespace
 
+void check(const Covariance& covariance) {
+  if (covariance.family == Family::matern && !(covariance.nu > 0.0 && std::isfinite(covariance.nu))) {
+    throw UsageError(fmt::format("covariance: Matérn's nu must be a finite number greater than 0, not {}", covariance.nu));
+  }
+}
+
+double draw_mixture_scale(const Covariance& covariance, RandomStream random) {
+  if (covariance.family == Family::squared_exponential) return 1.0;
+  return std::min(std::sqrt(covariance.nu / random.gamma(covariance.nu)), kMaxScale);
+}
+
 double matern_covariance(double nu, double scaled_distance) {
-  if (!(nu > 0.0 && std::isfinite(nu)))
-    throw UsageError(fmt::format("covariance: Matérn's nu must be above 0 and finite, not {}", nu));
+  check({.family = Family::matern, .nu = nu});
   if (scaled_distance == 0.0) return 1.0;
   if (scaled_distance > 1e100) return 0.0;  // where the square's logarithm would leave the range of exp
   const double log_half_square = 2.0 * std::log(scaled_distance) - std::log(2.0);

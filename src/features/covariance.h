@@ -1,12 +1,21 @@
 #pragma once
 
+#include "core/random.h"
 #include "drift/network_spec.h"
 #include "features/spherical.h"
 
 namespace drift {
 
 // The covariances themselves, in double precision and for unit variance: what the random features approximate, and what the
-// Gaussian-process baselines use.
+// Gaussian-process baselines use. All that a family of covariances is stands here, in spectral_density.h and in
+// gp/kernel_loops.h.
+
+// Throws UsageError unless the family's numbers are in range.
+void check(const Covariance& covariance);
+
+// A covariance on the plane is a mixture of squared exponentials: a feature's frequency is N(0, I) times a random number of its
+// own, which this draws: 1 for the squared exponential, 1 / sqrt(G / nu) with G ~ Gamma(nu, 1), bounded, for Matérn.
+double draw_mixture_scale(const Covariance& covariance, RandomStream random);
 
 // On the plane, as a function of r = |(x - x') / l| >= 0, whatever the number of coordinates:
 //   squared exponential  exp(-r^2 / 2)

@@ -18,17 +18,11 @@
 #include <numbers>
 
 #include "drift/error.h"
+#include "features/covariance.h"
 
 namespace drift {
 
 namespace {
-
-// The largest 1 / sqrt(G / nu). Small nu has tails so heavy that G may vanish and w overflow. Waves far shorter than a
-// lengthscale are noise at any distance that matters, but a float32 phase beyond 2^24 turns has no fraction left: the feature
-// would turn from noise into a constant. With this bound phases keep their fraction up to hundreds of lengthscales from the
-// origin. As it bounds the mixture's scale, not |w| (which would give many features one wave number), the covariance stays a
-// mixture of squared exponentials and changes only at distances below 1e-4 lengthscales, noticeably so only for nu below 1/2.
-constexpr double kMaxScale = 65536.0;
 
 // [d, count]: column i is the normal vector of feature first + i.
 Eigen::MatrixXd normal_columns(const RandomKey& key, std::size_t first, Eigen::Index d, Eigen::Index count) {
@@ -52,19 +46,15 @@ Eigen::MatrixXd orthogonalised(const Eigen::MatrixXd& columns) {
   return result;
 }
 
-void check(const FourierDraw& draw, const MatrixView<float>& frequencies) {
+void check_draw(const FourierDraw& draw, const MatrixView<float>& frequencies) {
   if (frequencies.rows == 0) throw UsageError("features: Fourier features need at least one coordinate");
-  if (draw.covariance.family == Family::matern && !(draw.covariance.nu > 0.0 && std::isfinite(draw.covariance.nu))) {
-    throw UsageError(fmt::format("features: Matérn's nu must be above 0 and finite, not {}", draw.covariance.nu));
-  }
+  check(draw.covariance);
 }
 
 }  // namespace
 
 double spectrum_scale(const FourierDraw& draw, std::size_t feature) {
-  if (draw.covariance.family == Family::squared_exponential) return 1.0;
-  const double nu = draw.covariance.nu;
-  return std::min(std::sqrt(nu / stream_for(draw.key, Purpose::spectrum, feature).gamma(nu)), kMaxScale);
+  return draw_mixture_scale(draw.covariance, stream_for(draw.key, Purpose::spectrum, feature));
 }
 
 void draw_phases(const RandomKey& key, std::span<float> phases) {
@@ -75,7 +65,7 @@ void draw_phases(const RandomKey& key, std::span<float> phases) {
 }
 
 void draw_frequencies(const FourierDraw& draw, MatrixView<float> frequencies) {
-  check(draw, frequencies);
+  check_draw(draw, frequencies);
   const bool orthogonal = draw.frequencies != Frequencies::independent;  // structured: only hidden inputs are (structured.h)
   const std::size_t d = frequencies.rows;
   const std::size_t features = frequencies.cols;

@@ -1,8 +1,5 @@
-// The spectrum, with w_n = (2n + 1) Phi(lambda_n) / Phi(0), lambda_n = n (n + 1), taken in logarithms so that no lengthscale or
-// nu overflows; x_n = log(lambda_n l^2 / 2 nu):
-//   Matérn  log w_n = log(2n + 1) - (nu + 1) log(1 + e^x),   d log w_n / d log l = -2 (nu + 1) / (1 + e^-x)
-//   heat    log w_n = log(2n + 1) - l^2 lambda_n / 2,        d log w_n / d log l = -l^2 lambda_n
-// p_n = w_n / sum w gives d log p_n / d log l = d log w_n / d log l - sum_m p_m d log w_m / d log l.
+// The spectrum, with w_n = (2n + 1) Phi(lambda_n) / Phi(0) and lambda_n = n (n + 1), Phi as in spectral_density.h:
+//   p_n = w_n / sum w,   d log p_n / d log l = d log w_n / d log l - sum_m p_m d log w_m / d log l.
 
 #include "features/spherical.h"
 
@@ -14,56 +11,28 @@
 #include <numbers>
 
 #include "drift/error.h"
+#include "features/covariance.h"
+#include "features/spectral_density.h"
 
 namespace drift {
 
 namespace {
 
-// log(1 + e^x) for any x, infinities included.
-double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
-
-// The logarithms of Phi(lambda) / Phi(0), its integral and its slope, as functions of log lambda (-infinity for degree 0).
-class SpectralDensity {
- public:
-  SpectralDensity(const Covariance& covariance, double lengthscale)
-      : matern_(covariance.family == Family::matern),
-        nu_(covariance.nu),
-        log_inverse_scale_(2.0 * std::log(lengthscale) - std::log(matern_ ? 2.0 * nu_ : 1.0)) {}
-
-  double log_value(double log_lambda) const {
-    return matern_ ? -(nu_ + 1.0) * softplus(log_lambda + log_inverse_scale_) : -0.5 * scaled(log_lambda);
-  }
-  // log of the integral of Phi / Phi(0) from lambda to infinity.
-  double log_tail(double log_lambda) const {
-    return matern_ ? -std::log(nu_) - log_inverse_scale_ - nu_ * softplus(log_lambda + log_inverse_scale_)
-                   : std::log(2.0) - log_inverse_scale_ - 0.5 * scaled(log_lambda);
-  }
-  double log_slope(double log_lambda) const {  // d log(Phi / Phi(0)) / d log l
-    return matern_ ? -2.0 * (nu_ + 1.0) / (1.0 + std::exp(-log_lambda - log_inverse_scale_)) : -scaled(log_lambda);
-  }
-
- private:
-  // l^2 lambda of the heat covariance. Held below infinity, so that a mass of zero times its slope is zero.
-  double scaled(double log_lambda) const { return std::exp(std::min(log_lambda + log_inverse_scale_, 600.0)); }
-
-  bool matern_;
-  double nu_;
-  double log_inverse_scale_;  // log of l^2 / 2 nu (Matérn) or l^2 (heat)
-};
+using Density = SpectralDensity<double>;
 
 double log_eigenvalue(std::size_t degree) {
   const auto n = static_cast<double>(degree);
   return std::log(n * (n + 1.0));
 }
 
-double log_weight(const SpectralDensity& density, std::size_t degree) {
+double log_weight(const Density& density, std::size_t degree) {
   return std::log(2.0 * static_cast<double>(degree) + 1.0) + density.log_value(log_eigenvalue(degree));
 }
 
 // The degrees to keep, 0 ... max_degree at most, so that less than tail_mass of the infinite sum lies beyond. What lies beyond
 // max_degree is part of that sum: with 2n + 1 = d lambda / dn, the midpoint rule makes it the integral of Phi over
 // lambda from N^2 - 1/4 on (n = N - 1/2, N = max_degree + 1), to a relative error of order 1 / N^2.
-std::size_t kept_degrees(const SpectralDensity& density, double tail_mass, std::size_t max_degree) {
+std::size_t kept_degrees(const Density& density, double tail_mass, std::size_t max_degree) {
   const double first_left_out = static_cast<double>(max_degree) + 1.0;
   const double log_beyond = density.log_tail(std::log(first_left_out * first_left_out - 0.25));
   std::vector<double> weights(max_degree + 1);
@@ -88,15 +57,13 @@ void check_lengthscale(double lengthscale) {
 
 std::size_t checked_degrees(const Covariance& covariance, double lengthscale, double tail_mass, int max_degree) {
   check_lengthscale(lengthscale);
-  if (covariance.family == Family::matern && !(covariance.nu > 0.0 && std::isfinite(covariance.nu))) {
-    throw UsageError(fmt::format("spherical features: Matérn's nu must be above 0 and finite, not {}", covariance.nu));
-  }
+  check(covariance);
   if (!(tail_mass > 0.0 && tail_mass < 1.0)) {
     throw UsageError(fmt::format("spherical features: the tail mass must lie between 0 and 1, not {}", tail_mass));
   }
   if (max_degree < 0)
     throw UsageError(fmt::format("spherical features: the highest degree must be 0 or more, not {}", max_degree));
-  return kept_degrees(SpectralDensity(covariance, lengthscale), tail_mass, static_cast<std::size_t>(max_degree));
+  return kept_degrees(Density(covariance, lengthscale), tail_mass, static_cast<std::size_t>(max_degree));
 }
 
 }  // namespace
@@ -107,7 +74,7 @@ SphericalSpectrum::SphericalSpectrum(const Covariance& covariance, double length
 SphericalSpectrum::SphericalSpectrum(const Covariance& covariance, double lengthscale, std::size_t degrees)
     : covariance_(covariance), mass_(degrees), slope_(degrees) {
   check_lengthscale(lengthscale);
-  const SpectralDensity density(covariance, lengthscale);
+  const Density density(covariance, lengthscale);
   for (std::size_t n = 0; n < degrees; ++n) {
     mass_[n] = log_weight(density, n);
     slope_[n] = density.log_slope(log_eigenvalue(n));

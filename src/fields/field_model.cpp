@@ -11,6 +11,7 @@
 #include "fields/method_file.h"
 #include "fields/process_file.h"
 #include "fields/training_sample.h"
+#include "geo/number_limits.h"
 
 namespace drift {
 namespace {
@@ -78,8 +79,12 @@ DataCells restored(const StoredCells& stored, const std::string& bits) {
 }
 
 void check_info(const FieldInfo& info) {
-  if (!(info.noise_sd >= 0.0)) throw Error(fmt::format("field: noise_sd is {}", info.noise_sd));
-  if (!(info.spread_scale > 0.0)) throw Error(fmt::format("field: spread_scale is {}", info.spread_scale));
+  const auto limited = [](const char* name, double number, double least) {
+    if (!(number >= least && number <= kLargestNumber)) throw Error(fmt::format("field: {} is {}", name, number));
+  };
+  limited("noise_sd", info.noise_sd, 0.0);
+  limited("spread_scale", info.spread_scale, 1.0 / kLargestNumber);
+  for (const double factor : info.conformal) limited("conformal", factor, -1.0);
   if (info.first_time_days > info.last_time_days) throw Error("field: the last time is before the first");
 }
 
@@ -116,9 +121,8 @@ FieldModel load_field_model(const std::filesystem::path& path) {
   const auto entry = [&](const char* key) -> const std::string& {
     const auto found = stored.metadata.find(key);
     if (found == stored.metadata.end()) {
-      throw Error(
-          fmt::format("{}: holds networks but no '{}', so they cannot be turned into a field; was it written by drift fit?",
-                      path.string(), key));
+      throw Error(fmt::format("{}: holds networks but no '{}', so it is not a complete model; was it written by drift fit?",
+                              path.string(), key));
     }
     return found->second;
   };

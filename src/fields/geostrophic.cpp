@@ -51,7 +51,7 @@ SeaSurfaceHeight::Kind kind_of(const VariableInfo& value) {
 std::string why_not(const VariableInfo& value, const std::string& called) {
   if (value.standard_name.empty() && value.name.starts_with("ssh")) {
     return called +
-           " does not tell what it is a height above: give it a standard_name, or call it adt if that is the geoid and sla if "
+           " has no known reference surface: give it a standard_name, or call it adt if that is the geoid and sla if "
            "it is the mean sea level";
   }
   if (value.standard_name.starts_with("sea_surface_height")) {

@@ -2,25 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "fields/variable_name.h"
 
 namespace drift {
 
+int digits_worth_keeping(const Standard& value) {
+  constexpr double kFinest = 5.0, kLeast = 7.0, kMost = 17.0;
+  const double most = std::abs(value.mean) + 4.0 * value.sd;
+  return static_cast<int>(std::clamp(kFinest + std::ceil(std::log10(most / value.sd)), kLeast, kMost));
+}
+
 LayerMaker::LayerMaker(const FieldModel& model, const PredictWants& wants)
-    : unit_(model.info.value.unit.empty() ? "1" : model.info.value.unit),
+    : unit_(model.info.value.unit),
+      digits_(digits_worth_keeping(model.domain.value)),
       members_(wants.members ? model.ensemble.members.size() : 0) {
   const VariableInfo& value = model.info.value;
   const std::string name = variable_name(model.info.value);
   const std::string what = value.long_name.empty() ? name : value.long_name;
-  FieldLayer mean = {.info = {name, what, value.standard_name, unit_}};
+  FieldLayer mean = {.info = {name, what, value.standard_name, unit_}, .digits = digits_};
   if (model.has_spread()) mean.ancillary = {name + "_uncertainty", name + "_total_uncertainty"};
   add(mean, [](const FieldPrediction& p, std::size_t i, double) { return p.mean[i]; });
   if (model.has_spread()) {
     add({.info = {name + "_uncertainty", what + ": standard deviation of the field",
                   value.standard_name.empty() ? "" : value.standard_name + " standard_error", unit_},
-         .comment = "Epistemic: what is not known of the field itself, without the noise of observations."},
+         .comment = "Epistemic: uncertainty of the field itself, without the noise of observations."},
         [](const FieldPrediction& p, std::size_t i, double) { return p.sd_epistemic[i]; });
     add({.info = {name + "_total_uncertainty", what + ": standard deviation of a new observation", "", unit_},
          .comment = fmt::format("The field's standard deviation with an observation's noise of {:g} added in quadrature.",
@@ -30,13 +39,14 @@ LayerMaker::LayerMaker(const FieldModel& model, const PredictWants& wants)
   if (model.info.is_conformal() && model.info.conformal[2] > 0.0) add_interval(model, name, what);
   if (wants.gradient) add_gradient(model, name, what);
   if (members_ > 0)
-    layers_.push_back(
-        {.info = {name + "_members", what + ": the ensemble's members", value.standard_name, unit_}, .members = members_});
+    layers_.push_back({.info = {name + "_members", what + ": the ensemble's members", value.standard_name, unit_},
+                       .members = members_,
+                       .digits = digits_});
 }
 
 void LayerMaker::each(const FieldPrediction& prediction, std::span<const double> lat_deg, const Take& take) const {
   const std::size_t n = prediction.mean.size();
-  std::vector<float> numbers(n);
+  std::vector<double> numbers(n);
   for (std::size_t layer = 0; layer < sources_.size(); ++layer) {
     for (std::size_t i = 0; i < n; ++i) numbers[i] = sources_[layer](prediction, i, lat_deg[i]);
     take(layer, 0, numbers);
@@ -52,28 +62,30 @@ void LayerMaker::add(FieldLayer layer, Source source) {
 
 // The 90 % interval that held on forecasts of unseen observations.
 void LayerMaker::add_interval(const FieldModel& model, const std::string& name, const std::string& what) {
-  const auto factor = static_cast<float>(model.info.conformal[2]);
+  const double factor = model.info.conformal[2];
   const std::string comment =
       "Split conformal: nine of ten new observations lie between lower90 and upper90 if they are like those held out.";
   add({.info = {name + "_lower90", what + ": lower end of the 90 % interval of a new observation", "", unit_},
-       .comment = comment},
+       .comment = comment,
+       .digits = digits_},
       [factor](const FieldPrediction& p, std::size_t i, double) { return p.mean[i] - factor * p.sd_total[i]; });
   add({.info = {name + "_upper90", what + ": upper end of the 90 % interval of a new observation", "", unit_},
-       .comment = comment},
+       .comment = comment,
+       .digits = digits_},
       [factor](const FieldPrediction& p, std::size_t i, double) { return p.mean[i] + factor * p.sd_total[i]; });
 }
 
 void LayerMaker::add_gradient(const FieldModel& model, const std::string& name, const std::string& what) {
   const bool plane = model.domain.kind == DomainKind::xy;
-  const std::string per = fmt::format("{} {}-1", unit_, model.domain.unit);
+  const std::string per = unit_.empty() ? std::string() : fmt::format("{} {}-1", unit_, model.domain.unit);
   add({.info = {name + (plane ? "_gradient_x" : "_gradient_east"), what + (plane ? ": gradient along x" : ": eastward gradient"),
                 "", per}},
-      [](const FieldPrediction& p, std::size_t i, double) { return static_cast<float>(p.gradient[i].east); });
+      [](const FieldPrediction& p, std::size_t i, double) { return p.gradient[i].east; });
   add({.info = {name + (plane ? "_gradient_y" : "_gradient_north"),
                 what + (plane ? ": gradient along y" : ": northward gradient"), "", per}},
-      [](const FieldPrediction& p, std::size_t i, double) { return static_cast<float>(p.gradient[i].north); });
+      [](const FieldPrediction& p, std::size_t i, double) { return p.gradient[i].north; });
   if (plane) {
-    no_currents_ = "the model lives on plain x and y, without latitudes";
+    no_currents_ = "the model is defined on plain x and y, without latitudes";
     return;
   }
   add_currents(sea_surface_height(model.info.value));
@@ -95,10 +107,8 @@ void LayerMaker::add_currents(const SeaSurfaceHeight& height) {
   const auto velocity = [factor = height.metres](const FieldPrediction& p, std::size_t i, double lat_deg) {
     return geostrophic_velocity(lat_deg, factor * p.gradient[i].east, factor * p.gradient[i].north);
   };
-  add(layer(true),
-      [velocity](const FieldPrediction& p, std::size_t i, double lat) { return static_cast<float>(velocity(p, i, lat).east); });
-  add(layer(false),
-      [velocity](const FieldPrediction& p, std::size_t i, double lat) { return static_cast<float>(velocity(p, i, lat).north); });
+  add(layer(true), [velocity](const FieldPrediction& p, std::size_t i, double lat) { return velocity(p, i, lat).east; });
+  add(layer(false), [velocity](const FieldPrediction& p, std::size_t i, double lat) { return velocity(p, i, lat).north; });
 }
 
 PointLayers predict_at(Engine& engine, const FieldModel& model, std::span<const double> lon_deg, std::span<const double> lat_deg,
@@ -107,7 +117,7 @@ PointLayers predict_at(Engine& engine, const FieldModel& model, std::span<const 
   PointLayers out = {.layers = layers.layers(), .values = {}, .no_currents = layers.no_currents()};
   out.values.resize(out.layers.size());
   layers.each(predict_field(engine, model, lon_deg, lat_deg, time_days, wants, control), lat_deg,
-              [&](std::size_t layer, std::size_t, std::span<const float> values) {
+              [&](std::size_t layer, std::size_t, std::span<const double> values) {
                 out.values[layer].insert(out.values[layer].end(), values.begin(), values.end());
               });
   return out;

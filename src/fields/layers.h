@@ -10,6 +10,10 @@
 
 namespace drift {
 
+// Significant digits to which values of this mean and sd are worth keeping: down to 1e-5 of the sd, a hundredth of an uncertainty
+// of a thousandth of it. Seven at least, seventeen (all that a double has) at most.
+int digits_worth_keeping(const Standard& value);
+
 // The layers of a model's maps and tables, and how each follows from a prediction.
 class LayerMaker {
  public:
@@ -19,11 +23,11 @@ class LayerMaker {
   const std::string& no_currents() const { return no_currents_; }
 
   // Calls take(layer, member, values [n]) for each layer in order, and each member of one.
-  using Take = std::function<void(std::size_t layer, std::size_t member, std::span<const float> values)>;
+  using Take = std::function<void(std::size_t layer, std::size_t member, std::span<const double> values)>;
   void each(const FieldPrediction& prediction, std::span<const double> lat_deg, const Take& take) const;
 
  private:
-  using Source = std::function<float(const FieldPrediction&, std::size_t i, double lat_deg)>;
+  using Source = std::function<double(const FieldPrediction&, std::size_t i, double lat_deg)>;
 
   void add(FieldLayer layer, Source source);
   void add_interval(const FieldModel& model, const std::string& name, const std::string& what);
@@ -31,6 +35,7 @@ class LayerMaker {
   void add_currents(const SeaSurfaceHeight& height);
 
   std::string unit_;
+  int digits_;  // of the value itself, members and intervals
   std::size_t members_ = 0;
   std::string no_currents_;
   std::vector<FieldLayer> layers_;

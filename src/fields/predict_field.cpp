@@ -16,7 +16,7 @@
 namespace drift {
 namespace {
 
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Points predicted between looks at the stop: enough to fill a GPU; half a second of ten networks of the default size on two
 // cores; and kriging takes some 0.1 ms per point and core.
@@ -48,7 +48,8 @@ void check_lengths(const FieldModel& model, std::span<const double> lon_deg, std
   if (lat_deg.size() != lon_deg.size()) {
     throw UsageError(fmt::format("prediction: {} longitudes but {} latitudes", lon_deg.size(), lat_deg.size()));
   }
-  if (!model.info.has_time && !time_days.empty()) throw UsageError("prediction: the model has no time, so none may be given");
+  if (!model.info.has_time && !time_days.empty())
+    throw UsageError("prediction: the model does not vary in time; leave the times out");
   if (model.info.has_time && time_days.size() != 1 && time_days.size() != lon_deg.size()) {
     throw UsageError(
         fmt::format("prediction: {} positions but {} times; the model varies in time", lon_deg.size(), time_days.size()));
@@ -109,14 +110,16 @@ void add_slope(const FieldModel& model, std::span<const double> share, MatrixVie
 
 void blend_process(Engine& engine, const FieldModel& model, MatrixView<const float> rows, const PredictWants& wants, Raw& out) {
   const std::size_t n = rows.rows;
-  std::vector<double> mean(n), variance(n), share(n), slope(wants.gradient ? 3 * n : 0);
+  std::vector<double> mean(n), variance(n), local(n), share(n), slope(wants.gradient ? 3 * n : 0);
   const MatrixView<double> slopes = wants.gradient ? MatrixView<double>(slope.data(), n, 3) : MatrixView<double>();
-  model.process->predict(rows, {.mean = mean, .variance = variance, .gradient = slopes}, engine.host_threads());
+  model.process->predict(rows, {.mean = mean, .variance = variance, .gradient = slopes, .local = local}, engine.host_threads());
   if (out.mean.empty()) out.mean = mean;
+  const double noise = model.info.noise_sd / sd_from_engine(model.domain, 1.0);
   out.variance.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    const BlendedPoint point = blended(model.weight, mean[i], variance[i], out.mean[i]);
+    const BlendedPoint point = blended(model.weight, mean[i], variance[i], out.mean[i], local[i]);
     out.mean[i] = point.mean, out.variance[i] = point.variance, share[i] = point.by_network;
+    out.noise.push_back(local[i] * noise * noise);
   }
   if (!wants.gradient) return;
   out.gradient.resize(n * rows.cols);
@@ -196,15 +199,18 @@ class BlockPredictor {
     const std::size_t n = out_.mean.size(), members = model_.ensemble.members.size();
     for (std::size_t i = 0; i < index.size(); ++i) {
       const std::size_t to = index[i];
-      out_.mean[to] = static_cast<float>(value.from_engine(raw.mean[i]));
+      if (!std::isfinite(raw.mean[i]) || !(raw.variance.empty() || std::isfinite(raw.variance[i])))
+        throw Error(
+            fmt::format("the model predicts no finite number at point {}: its file is damaged, or training diverged", to));
+      out_.mean[to] = value.from_engine(raw.mean[i]);
       if (model_.has_spread()) {
         const double sd = model_.info.spread_scale * sd_from_engine(model_.domain, std::sqrt(raw.variance[i]));
-        out_.sd_epistemic[to] = static_cast<float>(sd);
+        out_.sd_epistemic[to] = sd;
         const double noise = raw.noise.empty() ? model_.info.noise_sd : sd_from_engine(model_.domain, std::sqrt(raw.noise[i]));
-        out_.sd_total[to] = static_cast<float>(std::hypot(sd, noise));
+        out_.sd_total[to] = std::hypot(sd, noise);
       }
       for (std::size_t m = 0; wants_.members && m < members; ++m) {
-        out_.members[m * n + to] = static_cast<float>(value.from_engine(raw.each[i * members + m]));
+        out_.members[m * n + to] = value.from_engine(raw.each[i * members + m]);
       }
     }
   }

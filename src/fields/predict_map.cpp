@@ -12,6 +12,7 @@
 #include "drift/parse_number.h"
 #include "drift/predict.h"
 #include "drift/version.h"
+#include "fields/far_points.h"
 #include "fields/layers.h"
 #include "netcdf/acdd.h"
 
@@ -45,13 +46,13 @@ class Masker {
 
 void check_options(const FieldModel& model, const MapOptions& options) {
   if (model.info.has_time == options.time_days.empty()) {
-    throw UsageError(model.info.has_time ? "the model varies in time: the map needs a time"
-                                         : "the model has no time, so the map can have none");
+    throw UsageError(model.info.has_time ? "the model varies in time, so a map needs a time"
+                                         : "the model does not vary in time; leave the times out");
   }
   const bool plane = model.domain.kind == DomainKind::xy;
   if (plane != (options.grid.x.unit != "degrees_east" && options.grid.crs.empty())) {
-    throw UsageError(plane ? "the model lives on plain x and y; leave the grid to drift, or give xy:X0,Y0,X1,Y1:STEP"
-                           : "the model lives on the Earth, but the grid has plain x and y");
+    throw UsageError(plane ? "the model is defined on plain x and y; leave the grid out, or give xy:X0,Y0,X1,Y1:STEP"
+                           : "the model has longitudes and latitudes, but the grid has plain x and y");
   }
   if (plane && options.mask.kind == MapMask::Kind::ocean)
     throw UsageError("the mask 'ocean' needs longitudes and latitudes, and the model has none");
@@ -96,7 +97,7 @@ MapMask parse_mask(const std::string& text) {
     const auto distance = parse_number<double>(rest);
     if (distance && *distance > 0.0) return {.kind = MapMask::Kind::data, .distance = *distance};
   }
-  throw UsageError(fmt::format("mask '{}': must be none, ocean, or data:DISTANCE, as data:100km", text));
+  throw UsageError(fmt::format("mask '{}': must be none, ocean or data:DISTANCE, such as data:100km", text));
 }
 
 MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions& options, const SinkMaker& open,
@@ -114,6 +115,7 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
   const double steps = blocks * static_cast<double>(times);
   const Masker mask(model, options.mask);
   const FieldPredictor predict(engine, model);
+  FarCounter far(model);
   MapReport report;
   report.no_currents = layers.no_currents();
   report.points = options.grid.size();
@@ -126,18 +128,20 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
     lat.resize(count);
     grid_positions(options.grid, row * columns, lon, lat);
     mask(lon, lat);
+    far.add(lon, lat);
     report.filled += static_cast<std::size_t>(std::count_if(lon.begin(), lon.end(), [](double x) { return std::isfinite(x); }));
     for (std::size_t time = 0; time < times; ++time) {
       const std::span<const double> when =
           options.time_days.empty() ? std::span<const double>() : std::span(options.time_days).subspan(time, 1);
       const FieldPrediction block = predict(lon, lat, when, options.wants, control.part(done / steps, (done + 1.0) / steps));
-      layers.each(block, lat, [&](std::size_t layer, std::size_t member, std::span<const float> values) {
+      layers.each(block, lat, [&](std::size_t layer, std::size_t member, std::span<const double> values) {
         sink->write(layer, time, row, values, member);
       });
       done += 1.0;
     }
   }
   sink->finish();
+  report.far = far.result();
   return report;
 }
 

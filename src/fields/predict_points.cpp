@@ -3,15 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <iterator>
+#include <set>
 #include <span>
 
 #include "core/atomic_file.h"
 #include "data/csv_field.h"
 #include "data/csv_layout.h"
 #include "data/csv_rows.h"
+#include "data/input_files.h"
 #include "drift/error.h"
+#include "drift/files.h"
 #include "drift/predict.h"
+#include "fields/far_points.h"
 #include "fields/layers.h"
 
 namespace drift {
@@ -27,6 +33,7 @@ class PointsTable {
         model_(model),
         wants_(wants),
         layers_(model, wants),
+        far_(model),
         source_(points, kWindow),
         out_(path),
         layout_(layout(points, roles)),
@@ -47,15 +54,12 @@ class PointsTable {
 
   PointsReport run(const Control& control) {
     write(header_ + "\n");
-    for (source_.fill(); !source_.text().empty(); source_.fill()) {
-      const std::string_view text = source_.text();
-      const std::string_view rows = source_.at_end() ? text : text.substr(0, whole_rows(text));
-      if (rows.empty()) fail_too_long(source_);
+    for_windows(source_, [&](std::string_view rows) {
       read(rows);
       predict(control);
-      source_.consume(rows.size());
-    }
+    });
     out_.commit();
+    report_.far = far_.result();
     return report_;
   }
 
@@ -67,13 +71,23 @@ class PointsTable {
     CsvLayout found = read_points_layout(source_, points.string(), wanted);
     std::vector<std::string> columns;
     for (const std::string& column : found.names) columns.push_back(quoted(column, found.separator));
+    std::set<std::string> taken(found.names.begin(), found.names.end());
     for (const FieldLayer& layer : layers_.layers()) {
-      if (layer.members == 0) columns.push_back(layer.info.name);
+      if (layer.members == 0) report_.columns.push_back(free_name(layer.info.name, taken));
       for (std::size_t member = 0; member < layer.members; ++member)
-        columns.push_back(fmt::format("{}_{}", layer.info.name, member + 1));
+        report_.columns.push_back(free_name(fmt::format("{}_{}", layer.info.name, member + 1), taken));
     }
+    columns.insert(columns.end(), report_.columns.begin(), report_.columns.end());
     header_ = fmt::format("{}", fmt::join(columns, std::string(1, found.separator)));
     return found;
+  }
+
+  // The table's own columns keep their names; a new one that would repeat one is told from it by its end.
+  static std::string free_name(const std::string& name, std::set<std::string>& taken) {
+    std::string free = name;
+    for (int i = 1; !taken.insert(free).second; ++i)
+      free = i == 1 ? name + "_predicted" : fmt::format("{}_predicted_{}", name, i);
+    return free;
   }
 
   static std::string quoted(const std::string& field, char separator) {
@@ -85,29 +99,12 @@ class PointsTable {
 
   void read(std::string_view rows) {
     lon_.clear(), lat_.clear(), time_.clear(), lines_.clear();
-    const CsvRowScanner scanner(layout_.separator);
-    std::vector<CsvField> fields(layout_.names.size() + 1);
-    const char* const end = rows.data() + rows.size();
-    try {
-      for (const char* row = rows.data(); row != end;) {
-        std::size_t count = 0;
-        const char* const next = scanner.scan(row, end, fields, count);
-        if (count > 0) {
-          if (count != layout_.names.size()) {
-            throw CsvProblem{row, fmt::format("{} fields, but the header has {}", count, layout_.names.size())};
-          }
-          std::string_view line(row, static_cast<std::size_t>(next - row));
-          while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
-          lines_.push_back(line);
-          lon_.push_back(number(fields, CsvRole::lon));
-          lat_.push_back(number(fields, CsvRole::lat));
-          if (model_.info.has_time) time_.push_back(time(fields));
-        }
-        row = next;
-      }
-    } catch (const CsvProblem& problem) {
-      source_.fail(problem.at, problem.message);
-    }
+    for_rows(source_, layout_, rows, [&](const std::vector<CsvField>& fields, std::string_view line) {
+      lines_.push_back(line);
+      lon_.push_back(number(fields, CsvRole::lon));
+      lat_.push_back(number(fields, CsvRole::lat));
+      if (model_.info.has_time) time_.push_back(time(fields));
+    });
   }
 
   const CsvField& field(const std::vector<CsvField>& fields, CsvRole role) const { return fields[layout_.column_of(role)]; }
@@ -131,6 +128,7 @@ class PointsTable {
     if (!layout_.has(CsvRole::time)) return *time_days_;
     const CsvField& text = field(fields, CsvRole::time);
     double days = 0.0;
+    if (!layout_.date_columns.empty()) return date(fields, text);
     if (model_.info.calendar_time && looks_like_date(text.text)) {
       if (parse_iso_time(text.text, days)) return days;
       throw CsvProblem{text.text.data(), fmt::format("\"{}\" is not a time", excerpt(text.text))};
@@ -142,17 +140,33 @@ class PointsTable {
     return number(fields, CsvRole::time);
   }
 
+  // Of columns for year, month and day; NaN where one of them is missing.
+  double date(const std::vector<CsvField>& fields, const CsvField& year) const {
+    std::array<double, 6> pieces = {};
+    for (std::size_t i = 0; i < layout_.date_columns.size(); ++i) {
+      const CsvParsed parsed = parse_number(fields[layout_.date_columns[i]].text, pieces.at(i));
+      if (parsed == CsvParsed::missing) return std::nan("");
+      if (parsed != CsvParsed::good) pieces.at(i) = std::nan("");
+    }
+    double days = 0.0;
+    if (days_of_date(pieces, days)) return days;
+    throw CsvProblem{year.text.data(), "the columns of the date hold none"};
+  }
+
   void predict(const Control& control) {
     if (lines_.empty()) return;
     const FieldPrediction prediction = predict_(lon_, lat_, time_, wants_, control);
-    std::vector<std::vector<float>> columns;
-    layers_.each(prediction, lat_, [&](std::size_t, std::size_t, std::span<const float> values) {
+    far_.add(lon_, lat_);
+    std::vector<std::vector<double>> columns;
+    std::vector<int> digits;
+    layers_.each(prediction, lat_, [&](std::size_t layer, std::size_t, std::span<const double> values) {
+      digits.push_back(layers_.layers()[layer].digits);
       columns.emplace_back(values.begin(), values.end());
     });
     std::string text;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       text += lines_[i];
-      for (const std::vector<float>& column : columns) add(text, column[i]);
+      for (std::size_t column = 0; column < columns.size(); ++column) add(text, columns[column][i], digits[column]);
       text += '\n';
       if (std::isnan(prediction.mean[i]))
         ++report_.missing;
@@ -163,10 +177,10 @@ class PointsTable {
     write(text);
   }
 
-  void add(std::string& text, float number) const {
+  void add(std::string& text, double number, int digits) const {
     text += layout_.separator;
     if (!std::isnan(number))
-      text += fmt::format("{:.7g}", number);
+      fmt::format_to(std::back_inserter(text), "{:.{}g}", number, digits);
     else if (layout_.separator == ' ')
       text += "NaN";  // between blanks, nothing would be no column
   }
@@ -182,14 +196,15 @@ class PointsTable {
   const FieldModel& model_;
   PredictWants wants_;
   LayerMaker layers_;
+  FarCounter far_;
   CsvSource source_;
   AtomicFile out_;
+  PointsReport report_;
   std::string header_;
   CsvLayout layout_;
   std::optional<double> time_days_;
   std::vector<std::string_view> lines_;  // rows of the window
   std::vector<double> lon_, lat_, time_;
-  PointsReport report_;
 };
 
 }  // namespace
@@ -197,6 +212,8 @@ class PointsTable {
 PointsReport predict_points(Engine& engine, const FieldModel& model, const std::filesystem::path& points,
                             const std::filesystem::path& path, const Roles& roles, std::optional<double> time_days,
                             const PredictWants& wants, const Control& control) {
+  check_outputs({{"the points", points}}, {{"the table", path}});
+  check_is_text(points);
   Control quiet = control;  // the table's length is not known, nor is the share that is done
   quiet.progress = {};
   return PointsTable(engine, model, points, path, roles, time_days, wants).run(quiet);

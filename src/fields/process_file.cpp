@@ -14,13 +14,14 @@ namespace drift {
 namespace {
 
 constexpr const char* kProcessKey = "process";
-constexpr const char* kFormatWithProcess = "7";
+constexpr const char* kFormatWithProcess = "8";
 constexpr std::size_t kMostNeighbours = 1000;
 
 // What the metadata hold.
 struct ProcessHeader {
   ProcessParameters parameters;
   std::size_t places = 0, neighbours = 0;
+  double spread_prior = 0.0;  // 0: the spread is the same everywhere, and there is no tensor of surprises
   BlendWeight weight;
 };
 
@@ -52,6 +53,7 @@ void visit_fields(Self& self, auto&& field) {
   field("parameters", self.parameters);
   field("places", self.places);
   field("neighbours", self.neighbours);
+  field("spread_prior", self.spread_prior);
   field("weight", self.weight.process);
   field("reach", self.weight.reach);
 }
@@ -68,7 +70,7 @@ void check(const SafetensorsFile& file, const ProcessHeader& header) {
                     positive(p.nugget) && not_negative(p.track_variance) && positive(p.track_time) &&
                     not_negative(p.platform_variance) && header.places > 0 && header.neighbours > 0 &&
                     header.neighbours <= kMostNeighbours && header.weight.process >= 0.0 && header.weight.process <= 1.0 &&
-                    positive(header.weight.reach);
+                    positive(header.weight.reach) && not_negative(header.spread_prior);
   if (!good) file.fail("is corrupt: a parameter of its process is out of range");
 }
 
@@ -109,7 +111,8 @@ Places read_places(const SafetensorsFile& file, Space space, std::size_t count, 
   for (std::size_t i = 0; i < count; ++i) {
     const float* row = places.rows().row(i);
     const bool on_sphere = space != Space::sphere || std::abs(std::hypot(row[0], row[1], row[2]) - 1.0F) < 1e-3F;
-    const bool in_order = i == 0 ? places.group[0] == 0 : places.group[i] >= places.group[i - 1];
+    const std::int32_t last = i == 0 ? -1 : places.group[i - 1];
+    const bool in_order = places.group[i] == last + 1 || (i > 0 && places.group[i] == last);
     if (!on_sphere || !in_order || places.count[i] < 1.0F || places.error_variance[i] < 0.0F) {
       file.fail(fmt::format("is corrupt: place {} of its process is out of range", i));
     }
@@ -119,8 +122,9 @@ Places read_places(const SafetensorsFile& file, Space space, std::size_t count, 
 
 }  // namespace
 
-ProcessTensors::ProcessTensors(const Process& process, const BlendWeight& weight) : places_(process.places()) {
-  const ProcessHeader header = {process.parameters(), places_.size(), process.neighbours(), weight};
+ProcessTensors::ProcessTensors(const Process& process, const BlendWeight& weight)
+    : places_(process.places()), spread_(process.local_spread()) {
+  const ProcessHeader header = {process.parameters(), places_.size(), process.neighbours(), process.local_spread().prior, weight};
   metadata_ = write_json(header).dump();
   std::map<std::int32_t, std::int32_t> numbers;
   for (const std::int32_t track : places_.track) {
@@ -142,6 +146,7 @@ void ProcessTensors::add_to(ModelParts& parts) const {
   parts.tensors.push_back({"process.track", {n}, track_});
   parts.tensors.push_back({"process.platform", {n}, platform_});
   parts.tensors.push_back({"process.group", {n}, group_});
+  if (spread_.prior > 0.0) parts.tensors.push_back({"process.surprise", {spread_.surprise.size()}, spread_.surprise});
 }
 
 StoredProcess read_process(const SafetensorsFile& file, Space space, bool has_time, std::size_t columns) {
@@ -155,8 +160,11 @@ StoredProcess read_process(const SafetensorsFile& file, Space space, bool has_ti
   }
   check(file, header);
   Places places = read_places(file, space, header.places, columns);
-  return {std::make_shared<const Process>(space, has_time, header.parameters, std::move(places), header.neighbours),
-          header.weight};
+  const std::size_t groups = static_cast<std::size_t>(places.group.back()) + 1;
+  auto process = std::make_shared<Process>(space, has_time, header.parameters, std::move(places), header.neighbours);
+  if (header.spread_prior > 0.0)
+    process->set_local_spread({read_numbers(file, "process.surprise", {groups}), header.spread_prior});
+  return {std::move(process), header.weight};
 }
 
 }  // namespace drift

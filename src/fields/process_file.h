@@ -10,7 +10,7 @@ namespace drift {
 
 // A process in a model file (network/model_file.h): metadata "process", its parameters and weight as JSON, and tensors
 //   "process.coordinates" [places, columns], "process.value", ".error_variance", ".count", ".track", ".platform", ".group"
-//   [places]
+//   [places], and "process.surprise" [groups] where the spread is local
 // Tracks are numbered anew, so that float32 holds them.
 struct StoredProcess {
   std::shared_ptr<const Process> process;
@@ -25,6 +25,7 @@ class ProcessTensors {
 
  private:
   const Places& places_;
+  const LocalSpread& spread_;
   std::string metadata_;
   std::vector<float> track_, platform_, group_;
 };

@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "drift/error.h"
+#include "fields/process_info.h"
+#include "fitting/length_text.h"
 
 namespace drift {
 namespace {
@@ -43,8 +45,7 @@ double root_mean_square(std::span<const double> y, std::span<const double> mean)
 
 }  // namespace
 
-std::shared_ptr<const Process> fit_process_part(const InterpolatorData& data, std::uint64_t seed, int threads,
-                                                const Control& control) {
+FittedProcess fit_process_part(const InterpolatorData& data, std::uint64_t seed, int threads, const Control& control) {
   std::vector<float> error_variance;
   for (const float sd : data.noise_sd) error_variance.push_back(sd * sd);
   const PlaceData places = {
@@ -59,38 +60,10 @@ std::shared_ptr<const Process> fit_process_part(const InterpolatorData& data, st
   settings.seed = seed;
   settings.threads = threads;
   settings.stop = control.stop;
-  auto process = std::make_shared<const Process>(make_process(data.space, data.has_time(), places, settings));
+  FittedProcess fitted;
+  fitted.process = std::make_shared<Process>(make_process(data.space, data.has_time(), places, settings, &fitted.group_of));
   control.check_stop();
-  return process;
-}
-
-namespace {
-
-ProcessInfo info_of(const Process& process, const Domain& domain) {
-  const ProcessParameters& p = process.parameters();
-  const auto sd = [&](double variance) { return sd_from_engine(domain, std::sqrt(variance)); };
-  ProcessInfo info = {.nu = p.nu,
-                      .lengthscale_x = lengthscale_from_engine(domain, p.length_x),
-                      .lengthscale_y = lengthscale_from_engine(domain, p.length_y),
-                      .shear = p.shear,
-                      .fine_share = p.fine_share,
-                      .fine_length = p.fine_share > 0.0 ? p.fine_length : 0.0,
-                      .field_sd = sd(p.sill),
-                      .noise_sd = sd(p.nugget),
-                      .track_sd = sd(p.track_variance),
-                      .platform_sd = sd(p.platform_variance)};
-  if (!process.has_time()) return info;
-  info.time_lengthscale_days = time_lengthscale_from_engine(domain, p.time_length);
-  // Where q does not change: x / l_x + shear y / l_y = u t / l_t with y / l_y = v t / l_t.
-  info.velocity_x = (p.drift_x - p.shear * p.drift_y) * info.lengthscale_x / info.time_lengthscale_days;
-  info.velocity_y = p.drift_y * info.lengthscale_y / info.time_lengthscale_days;
-  return info;
-}
-
-}  // namespace
-
-std::optional<ProcessInfo> process_info(const FieldModel& model) {
-  return model.process ? std::optional(info_of(*model.process, model.domain)) : std::nullopt;
+  return fitted;
 }
 
 std::vector<std::string> describe(const Process& process, const Domain& domain) {
@@ -100,7 +73,8 @@ std::vector<std::string> describe(const Process& process, const Domain& domain) 
   const double xx = x * x, xy = x * info.shear * y, yy = (1.0 + info.shear * info.shear) * y * y;
   const double middle = 0.5 * (xx + yy), half = std::hypot(0.5 * (xx - yy), xy);
   const double longer = 1.0 / std::sqrt(middle - half), shorter = 1.0 / std::sqrt(middle + half);
-  std::string text = fmt::format("Process: Matérn {:g}, lengthscales {:.3g} by {:.3g} {}", info.nu, longer, shorter, domain.unit);
+  std::string text = fmt::format("Process: Matérn {:g}, lengthscales {} by {} {}", info.nu, length_text(longer),
+                                 length_text(shorter), domain.unit);
   if (longer > 1.1 * shorter) {
     const double degrees = 0.5 * std::atan2(-2.0 * xy, yy - xx) * 180.0 / std::numbers::pi + 0.0;  // no -0
     if (domain.kind == DomainKind::sphere) {
@@ -115,9 +89,9 @@ std::vector<std::string> describe(const Process& process, const Domain& domain) 
   }
   if (info.fine_share > 0.0)
     text += fmt::format("; {:.0f} % of its variance over {:.2g} times these lengths", 100.0 * info.fine_share, info.fine_length);
-  text += fmt::format("; sd of the field {:.3g}, of an observation's own error {:.3g}", info.field_sd, info.noise_sd);
-  if (info.track_sd > 0.0) text += fmt::format(", of a track's {:.3g}", info.track_sd);
-  if (info.platform_sd > 0.0) text += fmt::format(", of a platform's {:.3g}", info.platform_sd);
+  text += fmt::format("; SD of the field {:.3g}, of the noise {:.3g}", info.field_sd, info.noise_sd);
+  if (info.track_sd > 0.0) text += fmt::format(", of the error along a track {:.3g}", info.track_sd);
+  if (info.platform_sd > 0.0) text += fmt::format(", of the platform bias {:.3g}", info.platform_sd);
   return {text + "."};
 }
 
@@ -129,14 +103,14 @@ OutOfFold forecast_out_of_fold(Engine& engine, const InterpolatorData& data, con
   std::vector<float> points;
   std::vector<int> left_out;
   for (std::size_t place = 0; place < rows.rows; place += stride) {
-    out.rows.push_back(place);
+    out.rows.push_back(place), out.training.push_back(place);
     out.y.push_back(static_cast<double>(data.training.values(place, 0)));
     points.insert(points.end(), rows.row(place), rows.row(place) + rows.cols);
     left_out.push_back(data.fold[place]);
     if (!data.group.empty()) out.group.push_back(data.group[place]);
   }
   const std::size_t all = out.rows.size();
-  out.process.resize(all), out.process_variance.resize(all);
+  out.process.resize(all), out.process_variance.resize(all), out.local.assign(all, 1.0);
   for (std::size_t first = 0; first < all; first += kBlock) {
     control.check_stop();
     const std::size_t count = std::min(kBlock, all - first);
@@ -200,6 +174,36 @@ BlendWeight blend_weight(const OutOfFold& out) {
   return weight;
 }
 
+std::string learn_local_spread(const FittedProcess& fitted, const InterpolatorData& data, const BlendWeight& weight, int threads,
+                               OutOfFold& out) {
+  const MatrixView<const float> rows = data.training.coordinates;
+  const double noise = fitted.process->observation_variance();
+  std::vector<double> squares;
+  std::vector<std::uint32_t> place;
+  std::vector<float> points;
+  std::vector<int> left_out;
+  for (std::size_t i = 0; i < out.training.size(); ++i) {
+    const std::size_t row = out.training[i];
+    const double network = out.network.empty() ? out.process[i] : out.network[i];
+    const BlendedPoint point = blended(weight, out.process[i], out.process_variance[i], network);
+    const double known = data.noise_sd.empty() ? 0.0 : std::pow(static_cast<double>(data.noise_sd[row]), 2);
+    squares.push_back(std::pow(out.y[i] - point.mean, 2) / (point.variance + noise + known));
+    place.push_back(fitted.group_of[row]);
+    points.insert(points.end(), rows.row(row), rows.row(row) + rows.cols);
+    left_out.push_back(data.fold[row]);
+  }
+  fitted.process->learn_spread({.place = place, .square = squares, .cluster = out.group},
+                               {points.data(), out.training.size(), rows.cols}, left_out, threads, out.local);
+  if (fitted.process->local_spread().prior <= 0.0) return {};
+  std::vector<double> factors = out.local;
+  std::sort(factors.begin(), factors.end());
+  const auto at = [&](double share) {
+    return std::sqrt(factors[static_cast<std::size_t>(share * static_cast<double>(factors.size() - 1))]);
+  };
+  return fmt::format("Error bars follow the local variability: {:.2g} to {:.2g} times the average ones (5 to 95 % of the data).",
+                     at(0.05), at(0.95));
+}
+
 PartWorth part_worth(const OutOfFold& out, const BlendWeight& weight, const Domain& domain) {
   PartWorth worth = {.process_weight = weight.process};
   worth.process_rmse = sd_from_engine(domain, root_mean_square(out.y, out.process));
@@ -218,11 +222,12 @@ Forecast forecast_of(const OutOfFold& out, const BlendWeight& weight, const Doma
   for (const std::size_t row : rows) {
     const auto at = static_cast<std::size_t>(std::lower_bound(out.rows.begin(), out.rows.end(), row) - out.rows.begin());
     const double network = out.network.empty() ? out.process[at] : out.network[at];
-    const BlendedPoint point = blended(weight, out.process[at], out.process_variance[at], network);
+    const BlendedPoint point = blended(weight, out.process[at], out.process_variance[at], network, out.local[at]);
     forecast.y.push_back(observations.value[row]);
     forecast.mean.push_back(domain.value.from_engine(point.mean));
     forecast.sd_epistemic.push_back(spread_scale * sd_from_engine(domain, std::sqrt(point.variance)));
-    forecast.noise_sd.push_back(noise_by_sigma ? static_cast<double>(observations.sigma[row]) : noise_sd);
+    forecast.noise_sd.push_back(noise_by_sigma ? static_cast<double>(observations.sigma[row])
+                                               : noise_sd * std::sqrt(out.local[at]));
   }
   return forecast;
 }

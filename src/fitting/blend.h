@@ -20,8 +20,11 @@ namespace drift {
 // error out of fold: networks forecast the fold that they left out, the process kriges without that fold's observations.
 
 // The process of these observations, with their tracks, platforms, errors and folds.
-std::shared_ptr<const Process> fit_process_part(const InterpolatorData& data, std::uint64_t seed, int threads,
-                                                const Control& control);
+struct FittedProcess {
+  std::shared_ptr<Process> process;
+  std::vector<std::uint32_t> group_of;  // [observations] the group of places that each belongs to
+};
+FittedProcess fit_process_part(const InterpolatorData& data, std::uint64_t seed, int threads, const Control& control);
 
 // Its lengths, velocity and errors in a sentence or two, in the domain's units.
 std::vector<std::string> describe(const Process& process, const Domain& domain);
@@ -29,10 +32,12 @@ std::vector<std::string> describe(const Process& process, const Domain& domain);
 // Out-of-fold forecasts of some training observations, in the engine's units.
 struct OutOfFold {
   std::vector<std::size_t> rows;         // ascending: of the training set, or of the plan's observations
+  std::vector<std::size_t> training;     // [rows] of the training set
   std::vector<double> y;                 // [rows]
   std::vector<double> network;           // [rows] mean of the members that left the row out; empty: no networks
   std::vector<double> process;           // [rows]
   std::vector<double> process_variance;  // [rows]
+  std::vector<double> local;             // [rows] factors of the local spread; 1 until it is learnt
   std::vector<std::uint32_t> group;      // [rows] the track or block of each; empty: each row by itself
 };
 OutOfFold forecast_out_of_fold(Engine& engine, const InterpolatorData& data, const Ensemble& ensemble, const Process& process,
@@ -50,6 +55,10 @@ OutOfFold forecast_out_of_fold(Engine& engine, const FitPlan& plan, const Observ
 // Out of fold a row has fewer members than a prediction will have, which counts against the networks; allowing for it was tried
 // and made held-out scores worse.
 BlendWeight blend_weight(const OutOfFold& out);
+
+// Lets the process learn where the blend errs by more than elsewhere, and out.local follow. Returns a sentence on it, or nothing.
+std::string learn_local_spread(const FittedProcess& fitted, const InterpolatorData& data, const BlendWeight& weight, int threads,
+                               OutOfFold& out);
 
 // RMSE of each part out of fold, in the values' unit.
 PartWorth part_worth(const OutOfFold& out, const BlendWeight& weight, const Domain& domain);

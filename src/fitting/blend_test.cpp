@@ -235,9 +235,9 @@ TEST(PredictField, SpreadGrowsAwayFromTheObservationsInSpaceAndInTime) {
     const std::vector<double> x = {lon}, y = {lat}, t = {time};
     return predict_field(*engine, model, x, y, t).sd_epistemic[0];
   };
-  const float among = sd(0.0, 25.0, 20005.0);
-  EXPECT_GT(sd(70.0, 25.0, 20005.0), 2.0F * among);
-  EXPECT_GT(sd(0.0, 25.0, 20060.0), 2.0F * among);
+  const double among = sd(0.0, 25.0, 20005.0);
+  EXPECT_GT(sd(70.0, 25.0, 20005.0), 2.0 * among);
+  EXPECT_GT(sd(0.0, 25.0, 20060.0), 2.0 * among);
 }
 
 }  // namespace

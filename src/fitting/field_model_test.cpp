@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netcdf.h>
 
 #include <cmath>
+#include <functional>
+#include <sstream>
 
 #include "core/scratch_folder.h"
 #include "drift/error.h"
@@ -42,6 +45,33 @@ TEST(FieldModelFile, ComesBackWithEverythingPredictionNeeds) {
   const auto engine = make_cpu_engine();
   const std::vector<double> lon = {1.0, 2.0}, lat = {20.0, 30.0}, time = {20003.0};
   EXPECT_EQ(predict_field(*engine, back, lon, lat, time).mean, predict_field(*engine, trained(), lon, lat, time).mean);
+}
+
+TEST(FieldModelFile, WithAbsurdStatisticsIsRefused) {
+  const ScratchFolder folder;
+  const auto refused = [&](const std::function<void(FieldInfo&)>& change) {
+    FieldModel model = trained();
+    change(model.info);
+    save_field_model(folder / "m.safetensors", model);
+    EXPECT_THROW(load_field_model(folder / "m.safetensors"), Error);
+  };
+  refused([](FieldInfo& info) { info.noise_sd = 1e300; });
+  refused([](FieldInfo& info) { info.spread_scale = 1e300; });
+  refused([](FieldInfo& info) { info.conformal[2] = 1e300; });
+  for (const Standard& value : {Standard{0.0, 1e300}, Standard{1e300, 1.0}, Standard{0.0, 1e-300}}) {
+    Domain domain = trained().domain;
+    domain.value = value;
+    EXPECT_THROW(check(domain), UsageError) << value.mean << " " << value.sd;
+  }
+}
+
+TEST(PredictField, OfWeightsThatOverflowIsAnErrorAndNotInfinity) {
+  FieldModel model = trained();
+  for (Member& member : model.ensemble.members) {
+    for (float& weight : member.parameters) weight = 1e38F;
+  }
+  const std::vector<double> lon = {1.0}, lat = {20.0}, time = {20003.0};
+  EXPECT_THROW(predict_field(*make_cpu_engine(), model, lon, lat, time), Error);
 }
 
 // The cells of a model of an earlier version: half a degree, bits within the JSON.
@@ -325,6 +355,80 @@ TEST(PredictMap, CarriesTheCallersHistoryAndAttributes) {
     EXPECT_THROW(small_map(folder, value, {.grid = {}, .attributes = {{name, "text"}}}), UsageError) << name;
   }
   EXPECT_THROW(small_map(folder, value, {.grid = {}, .attributes = {{"id", ""}}}), UsageError);
+}
+
+// The trained field on an offset that takes all of float32's digits: 0.1 f + 101325.
+FieldModel on_an_offset() {
+  FieldModel model = trained();
+  model.domain.value = {.mean = 101325.0, .sd = 0.1};
+  model.info.noise_sd *= 0.1 / trained().domain.value.sd;
+  model.info.value = {"pressure", "", "", "Pa"};
+  return model;
+}
+
+// Standardised, so that models that differ in their values' scale alone can be compared.
+std::vector<double> without(const Standard& value, std::vector<double> numbers) {
+  for (double& number : numbers) number = value.to_engine(number);
+  return numbers;
+}
+
+constexpr double kOffsetRounding = 1e-5;  // in standard deviations: what digits_worth_keeping promises
+
+TEST(PredictField, KeepsAFieldThatIsSmallAgainstItsMean) {
+  const auto engine = make_cpu_engine();
+  const FieldModel offset = on_an_offset();
+  const std::vector<double> lon = {1.0, 2.0, 3.0}, lat = {20.0, 25.0, 30.0}, time = {20003.0};
+  const PredictWants wants = {.members = true};
+  const FieldPrediction plain = predict_field(*engine, trained(), lon, lat, time, wants),
+                        shifted = predict_field(*engine, offset, lon, lat, time, wants);
+  constexpr double kDouble = 1e-9;  // 101325 / 0.1 times double's rounding
+  EXPECT_THAT(without(offset.domain.value, shifted.mean),
+              testing::Pointwise(testing::DoubleNear(kDouble), without(trained().domain.value, plain.mean)));
+  EXPECT_THAT(without(offset.domain.value, shifted.members),
+              testing::Pointwise(testing::DoubleNear(kDouble), without(trained().domain.value, plain.members)));
+}
+
+TEST(PredictMap, StoresSuchAFieldInDoubleAndOthersInSingle) {
+  const ScratchFolder folder;
+  const FieldModel offset = on_an_offset();
+  const auto engine = make_cpu_engine();
+  const MapOptions options = {.grid = parse_grid("bbox:0,20,4,24:2"), .time_days = {20005.0}, .wants = {.members = true}};
+  predict_map(*engine, trained(), options, netcdf_sink(folder / "plain.nc"));
+  predict_map(*engine, offset, options, netcdf_sink(folder / "offset.nc"));
+  const NcReader plain(folder / "plain.nc"), file(folder / "offset.nc");
+  EXPECT_EQ(plain.find("ssh")->type, NC_FLOAT);
+  EXPECT_EQ(file.find("pressure_uncertainty")->type, NC_FLOAT);
+  for (const auto& [name, other] : {std::pair{"pressure", "ssh"},
+                                    {"pressure_members", "ssh_members"},
+                                    {"pressure_lower90", "ssh_lower90"},
+                                    {"pressure_upper90", "ssh_upper90"}}) {
+    EXPECT_EQ(file.find(name)->type, NC_DOUBLE) << name;
+    EXPECT_THAT(
+        without(offset.domain.value, file.read(*file.find(name))),
+        testing::Pointwise(testing::DoubleNear(kOffsetRounding), without(trained().domain.value, plain.read(*plain.find(other)))))
+        << name;
+  }
+}
+
+TEST(PredictPoints, WritesAsManyDigitsAsTheUncertaintyDeserves) {
+  const ScratchFolder folder;
+  write_bytes(folder / "points.csv", "lon,lat,time\n1,20,2004-10-08\n2,25,2004-10-08\n");
+  const FieldModel offset = on_an_offset();
+  const auto engine = make_cpu_engine();
+  const auto means = [&](const FieldModel& model) {
+    predict_points(*engine, model, folder / "points.csv", folder / "out.csv", {}, {}, {});
+    std::istringstream rows(read_bytes(folder / "out.csv"));
+    std::vector<double> numbers;
+    for (std::string row; std::getline(rows, row);) {
+      std::istringstream fields(row);
+      for (int i = 0; i < 4; ++i) std::getline(fields, row, ',');
+      if (row.find_first_not_of("-.0123456789") == std::string::npos) numbers.push_back(std::stod(row));
+    }
+    return without(model.domain.value, numbers);
+  };
+  const std::vector<double> wanted = means(trained());
+  ASSERT_EQ(wanted.size(), 2U);
+  EXPECT_THAT(means(offset), testing::Pointwise(testing::DoubleNear(kOffsetRounding), wanted));
 }
 
 FieldModel model_of(const Domain& domain, const std::array<double, 4>& extent) {

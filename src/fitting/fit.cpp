@@ -116,9 +116,11 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
   const double kriged = process ? trained + kProcessShare : trained;
   if (networks) train_networks(*engine, plan, rows, control.part(0.0, trained), model.ensemble);
   if (plan.method == FitMethod::other) fit_method(plan, training.view(), control.part(0.0, trained), model);
+  FittedProcess fitted;
   if (process) {
     control.report(trained, "fitting the process");
-    model.process = fit_process_part(training.view(), plan.settings.seed, plan.settings.threads, control.part(trained, kriged));
+    fitted = fit_process_part(training.view(), plan.settings.seed, plan.settings.threads, control.part(trained, kriged));
+    model.process = fitted.process;
     for (const std::string& finding : describe(*model.process, plan.domain)) control.tell(finding);
   }
   result.train_s = seconds_now() - begun;
@@ -133,9 +135,10 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
     judge(*engine, plan, data, result, nullptr, judging);
     return result;
   }
-  const OutOfFold out =
-      forecast_out_of_fold(*engine, plan, observations, training.view(), model.ensemble, *model.process, judging);
+  OutOfFold out = forecast_out_of_fold(*engine, plan, observations, training.view(), model.ensemble, *model.process, judging);
   model.weight = blend_weight(out);
+  const std::string local = learn_local_spread(fitted, training.view(), model.weight, plan.settings.threads, out);
+  if (!local.empty()) control.tell(local);
   result.worth = part_worth(out, model.weight, plan.domain);
   judge(*engine, plan, data, result, &out, judging);
   return result;

@@ -86,22 +86,22 @@ void fit_spread_and_noise(const FitPlan& plan, std::span<const Neighbours> pairs
   }
 }
 
-// sigmas: each observation's noise is its own, and stays.
-void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bool sigmas, const Observations& observations,
+// own_noise: each observation's noise is the forecast's, and stays.
+void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bool own_noise, const Observations& observations,
                       std::span<const std::size_t> rows, FieldInfo& info, Forecast& forecast) {
   const bool scaling = wanted.calibrate != CalibrationMethod::none && !forecast.sd_epistemic.empty();
-  double scale = 1.0, noise = wanted.noise_sd.value_or(sigmas ? 0.0 : estimate_noise(forecast));
-  if (scaling && (sigmas || wanted.noise_sd)) {
+  double scale = 1.0, noise = wanted.noise_sd.value_or(own_noise ? 0.0 : estimate_noise(forecast));
+  if (scaling && (own_noise || wanted.noise_sd)) {
     scale = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic,
-                             sigmas ? std::span<const double>(forecast.noise_sd) : std::span<const double>(&noise, 1));
+                             own_noise ? std::span<const double>(forecast.noise_sd) : std::span<const double>(&noise, 1));
   } else if (scaling) {
     fit_spread_and_noise(plan, nearest_pairs(plan.domain, plan.spec, observations, rows, plan.settings.threads), forecast, scale,
                          noise);
   }
-  if (sigmas) {
+  if (own_noise && !wanted.noise_sd) {
     noise = std::sqrt(std::inner_product(forecast.noise_sd.begin(), forecast.noise_sd.end(), forecast.noise_sd.begin(), 0.0) /
                       static_cast<double>(forecast.noise_sd.size()));
-  } else {
+  } else if (!own_noise) {
     std::fill(forecast.noise_sd.begin(), forecast.noise_sd.end(), noise);
   }
   for (double& sd : forecast.sd_epistemic) sd *= scale;
@@ -154,7 +154,7 @@ Scores score_with(const Domain& domain, const FieldInfo& info, const Forecast& f
 Forecast forecast(Engine& engine, const FieldModel& model, const Observations& observations, std::span<const std::size_t> rows,
                   bool noise_by_sigma, const Control& control) {
   if (noise_by_sigma && observations.sigma.empty()) {
-    throw UsageError("the noise is to be each observation's own, but the observations have no sigma; name it with --sigma");
+    throw UsageError("--noise sigma needs the standard error of each observation; name its variable with --sigma");
   }
   Forecast out;
   std::vector<double> lon, lat, time;
@@ -166,7 +166,7 @@ Forecast forecast(Engine& engine, const FieldModel& model, const Observations& o
     out.noise_sd.push_back(noise_by_sigma ? static_cast<double>(observations.sigma[row]) : model.info.noise_sd);
   }
   const FieldPrediction prediction = predict_field(engine, model, lon, lat, time, {}, control);
-  for (std::size_t i = 0; i < rows.size() && model.method_noise && !noise_by_sigma; ++i) {
+  for (std::size_t i = 0; i < rows.size() && (model.method_noise || model.process) && !noise_by_sigma; ++i) {
     const double total = prediction.sd_total[i], field = prediction.sd_epistemic[i];
     out.noise_sd[i] = std::sqrt(std::max(0.0, total * total - field * field));
   }
@@ -199,11 +199,11 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const std
                 const Forecaster& forecaster, FieldInfo& info, NoiseKnown known, const Forecaster& on_test) {
   UncertaintySettings steps = plan.settings.uncertainty;
   const bool held_out = !judged.empty();
-  if (known == NoiseKnown::by_process && !steps.noise_sd && steps.noise == NoiseSource::estimate) steps.noise_sd = info.noise_sd;
-  const bool own_noise = known == NoiseKnown::by_forecast;
+  const bool by_process = known == NoiseKnown::by_process;
+  if (by_process && steps.noise == NoiseSource::estimate) steps.noise_sd = info.noise_sd;
   if (!held_out) steps.calibrate = CalibrationMethod::none;  // residuals of what was trained on say nothing of the spread
-  const bool sigmas =
-      steps.noise == NoiseSource::sigma || (own_noise && steps.calibrate == CalibrationMethod::none && !steps.noise_sd);
+  const bool uncalibrated = steps.calibrate == CalibrationMethod::none && !steps.noise_sd;
+  const bool own_noise = steps.noise == NoiseSource::sigma || by_process || (known == NoiseKnown::by_forecast && uncalibrated);
   const bool tested = !plan.test.empty();
   const Split parts = !held_out ? Split{some_training_rows(plan.split), {}}
                       : tested  ? Split{judged, plan.test}
@@ -211,7 +211,7 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const std
   const auto calibrate = [&](std::span<const std::size_t> rows) {
     info.spread_scale = 1.0;
     Forecast calibration = forecaster(rows);
-    calibrate_spread(plan, steps, sigmas, observations, rows, info, calibration);
+    calibrate_spread(plan, steps, own_noise, observations, rows, info, calibration);
     if (steps.calibrate == CalibrationMethod::conformal && !calibration.sd_epistemic.empty())
       calibrate_intervals(plan, observations, rows, info, calibration);
   };
@@ -238,7 +238,10 @@ void judge(Engine& engine, const FitPlan& plan, const Dataset& data, FitResult& 
     known = NoiseKnown::by_process;
     model.info.noise_sd = sd_from_engine(plan.domain, *settled);
   }
-  if (model.process) model.info.noise_sd = sd_from_engine(plan.domain, std::sqrt(model.process->observation_variance()));
+  if (model.process) {
+    model.info.noise_sd = plan.settings.uncertainty.noise_sd.value_or(
+        sd_from_engine(plan.domain, std::sqrt(model.process->observation_variance())));
+  }
   const auto by_model = [&](std::span<const std::size_t> rows) {
     return forecast(engine, model, data.observations, rows, sigmas, control);
   };

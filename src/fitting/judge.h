@@ -45,7 +45,7 @@ struct Judgement {
 using Forecaster = std::function<Forecast(std::span<const std::size_t> rows)>;
 enum class NoiseKnown {
   no,           // estimated with the spread's scale
-  by_process,   // info.noise_sd is what the process's likelihood found, and stays
+  by_process,   // forecasts bring each observation's noise, info.noise_sd is its average, and both stay
   by_forecast,  // forecasts bring each observation's noise, and it stays where nothing is to be calibrated
 };
 // `judged`: the observations to calibrate and score on; none: noise is estimated from residuals of training. Where the plan has a

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "drift/text.h"
 #include "fields/data_extent.h"
 
 namespace drift {
@@ -29,7 +30,8 @@ std::vector<LastLayerPosterior> add_uncertainty(Engine& engine, const FitPlan& p
 
 FieldInfo describe_field(const FitPlan& plan, const Dataset& data) {
   FieldInfo info;
-  info.value = data.value;
+  info.value = {to_utf8(data.value.name), to_utf8(data.value.long_name), to_utf8(data.value.standard_name),
+                to_utf8(data.value.unit)};
   info.has_time = plan.spec.temporal.layers > 0;
   info.calendar_time = data.calendar_time;
   info.training = plan.split.training.size();

@@ -15,6 +15,7 @@
 #include "drift/grouped.h"
 #include "drift/interpolator.h"
 #include "engine/training_memory.h"
+#include "fitting/length_text.h"
 #include "fitting/neighbours.h"
 #include "fitting/plan_split.h"
 #include "fitting/replan.h"
@@ -132,11 +133,11 @@ class Planner {
   bool time_varies() {
     const std::vector<double>& times = observations_.time_days;
     if (times.empty()) {
-      note(plan_, "Time: the files have none; the field is one of space alone.");
+      note(plan_, "Time: none in the files; the field does not vary in time.");
       return false;
     }
     const auto [first, last] = std::minmax_element(times.begin(), times.end());
-    if (*first == *last) note(plan_, "Time: all observations have the same; the field is one of space alone.");
+    if (*first == *last) note(plan_, "Time: the same for all observations; the field does not vary in time.");
     return *first < *last;
   }
 
@@ -212,7 +213,7 @@ class Planner {
     if (!has_networks(plan_)) return;
     note(plan_, "Model: {} of {}, {} features, bottlenecks of {}; lengthscale {} {}{}.",
          counted(static_cast<double>(plan_.members), "network"), counted(spec.spatial.layers, "layer"), spec.features,
-         spec.bottleneck, length < 1000.0 ? fmt::format("{:.3g}", length) : grouped(std::round(length)), plan_.domain.unit,
+         spec.bottleneck, length_text(length), plan_.domain.unit,
          spec.temporal.layers == 0
              ? ""
              : fmt::format(", {:.3g} days", time_lengthscale_from_engine(plan_.domain, spec.temporal.lengthscales[0])));
@@ -259,9 +260,9 @@ class Planner {
     Recipe recipe = by_paper(plan_) ? paper_recipe() : default_recipe();
     if (!by_paper(plan_)) {
       const bool blend = plan_.method == FitMethod::blend;
-      recipe.epochs = wanted.epochs.value_or(std::clamp(std::round((blend ? kBlendWork : kWork) / (kUsualMembers * n)), 1.0,
-                                                        blend ? kBlendMostEpochs : kMostEpochs));
-      // A power of two that leaves enough steps.
+      recipe.epochs =
+          std::clamp(std::round((blend ? kBlendWork : kWork) / (kUsualMembers * n)), 1.0, blend ? kBlendMostEpochs : kMostEpochs);
+      // A power of two that leaves enough steps of the usual number of epochs: fewer epochs are then less work in proportion.
       const double batch = std::exp2(std::floor(std::log2(std::max(1.0, recipe.epochs * n / (blend ? kBlendSteps : kSteps)))));
       recipe.batch = static_cast<std::size_t>(std::clamp(batch, blend ? 128.0 : 64.0, 1024.0));
     }

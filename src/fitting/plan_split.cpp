@@ -18,16 +18,17 @@ std::optional<SplitMethod> wanted_split(const FitPlan& plan) {
   return wanted.method;
 }
 
-// Returns why, where the settings leave it open.
-std::string choose_groups(const Dataset& data, const FitPlan& plan, SplitOptions& options) {
+// By the rows that are not of the test set, whose observations may fill the very gaps to be forecast. Returns why, where the
+// settings leave it open.
+std::string choose_groups(const Dataset& data, const FitPlan& plan, std::span<const std::size_t> rows, SplitOptions& options) {
   const SplitSettings& wanted = plan.settings.split;
   const std::optional<SplitMethod> method = wanted_split(plan);
   const std::string unit = data.plane_unit.empty() ? "units" : data.plane_unit;
   GroupingChoice choice;
   if (!method) {
-    choice = choose_grouping(data.observations, data.on_plane, unit);
+    choice = choose_grouping(data.observations, data.on_plane, unit, rows);
   } else if (*method != SplitMethod::track && !wanted.block) {  // halves of what is held out may be of blocks
-    choice = choose_blocks(data.observations, data.on_plane, unit);
+    choice = choose_blocks(data.observations, data.on_plane, unit, rows);
   }
   options.method = method.value_or(choice.method);
   options.block = wanted.block.value_or(choice.block);
@@ -43,12 +44,12 @@ void choose_split(const Dataset& data, FitPlan& plan) {
                           .seed = plan.settings.seed,
                           .platforms = wanted.platforms,
                           .on_plane = data.on_plane};
-  const std::string reason = choose_groups(data, plan, options);
-  plan.split_options = options;
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < data.observations.size(); ++row) {
     if (!std::binary_search(plan.test.begin(), plan.test.end(), row)) rows.push_back(row);
   }
+  const std::string reason = choose_groups(data, plan, rows, options);
+  plan.split_options = options;
   plan.split = split_observations(data.observations, options, std::span<const std::size_t>(rows));
   if (!plan.test.empty())
     note(plan, "Test set: {} observations, used for scores only.", grouped(static_cast<double>(plan.test.size())));
@@ -75,7 +76,7 @@ void choose_folds(const Dataset& data, FitPlan& plan) {
   const bool grouped_already = plan.split_options.method == SplitMethod::track || plan.split_options.method == SplitMethod::block;
   SplitOptions options = plan.split_options;
   if (!grouped_already) {
-    const GroupingChoice choice = choose_grouping(data.observations, data.on_plane, unit);
+    const GroupingChoice choice = choose_grouping(data.observations, data.on_plane, unit, rows);
     options.method = choice.method, options.block = choice.block, options.block_days = choice.block_days;
   }
   if (plan.out_of_fold) plan.split_options = options;  // halves of what is judged are made like the folds
@@ -92,7 +93,7 @@ void choose_folds(const Dataset& data, FitPlan& plan) {
   note(plan, "Folds: {}, {}. {}", plan.folds.count, split_words(options),
        plan.out_of_fold     ? "Each is forecast by parts fitted without it; those forecasts give calibration and scores."
        : has_networks(plan) ? "Each network leaves one out."
-                            : "The method may judge its settings by them.");
+                            : "The method may choose its settings by them.");
 }
 
 // Fewer members than folds: folds are put together, so that each is left out by some member.
@@ -110,7 +111,7 @@ void choose_domain(const Dataset& data, FitPlan& plan) {
   if (data.on_plane && (wanted.kind == DomainKind::sphere || wanted.kind == DomainKind::plane || !wanted.crs.empty())) {
     throw UsageError("domain: the positions are plain x and y, not longitudes and latitudes; use --domain xy");
   }
-  if (wanted.kind == DomainKind::plane && wanted.crs.empty()) throw UsageError("domain: a plane needs its --crs, as EPSG:6931");
+  if (wanted.kind == DomainKind::plane && wanted.crs.empty()) throw UsageError("domain: a plane needs --crs, such as EPSG:6931");
   if (!wanted.crs.empty() && wanted.kind.value_or(DomainKind::plane) != DomainKind::plane) {
     throw UsageError(fmt::format("domain: {} has no crs; use --domain plane, or leave --crs out", word_of(*wanted.kind)));
   }

@@ -31,7 +31,7 @@ std::vector<std::string> group_names(const FieldModel& model, const Observations
   std::vector<std::string> names;
   if (groups == ScoreGroups::platform && o.platform.empty()) return names;
   if (groups == ScoreGroups::day && (o.time_days.empty() || !model.info.calendar_time)) {
-    throw UsageError("scores by day need observations with dates, and a model that knows them");
+    throw UsageError("scores by day need dates, in the observations and in the model");
   }
   if (groups == ScoreGroups::region && model.domain.kind == DomainKind::xy)
     throw UsageError("scores by region need longitudes and latitudes");

@@ -9,17 +9,21 @@
 
 #include "core/degree.h"
 #include "drift/error.h"
+#include "geo/number_limits.h"
 #include "geo/plane.h"
 #include "geo/projection.h"
 
 namespace drift {
 namespace {
 
+// Statistics that a prediction, its square and a map's float32 can hold.
 void check_standard(const Standard& standard, const char* name) {
-  if (!std::isfinite(standard.mean))
-    throw UsageError(fmt::format("domain: {}.mean must be finite but is {}", name, standard.mean));
-  if (!(standard.sd > 0.0) || !std::isfinite(standard.sd)) {
-    throw UsageError(fmt::format("domain: {}.sd must be positive but is {}", name, standard.sd));
+  if (!(std::abs(standard.mean) <= kLargestNumber))
+    throw UsageError(fmt::format("domain: {}.mean must be at most {:g} in size but is {}", name, kLargestNumber, standard.mean));
+  if (!(standard.sd > 0.0)) throw UsageError(fmt::format("domain: {}.sd must be positive but is {}", name, standard.sd));
+  if (!(standard.sd >= 1.0 / kLargestNumber && standard.sd <= kLargestNumber)) {
+    throw UsageError(fmt::format("domain: {}.sd must be from {:g} to {:g} but is {}", name, 1.0 / kLargestNumber, kLargestNumber,
+                                 standard.sd));
   }
 }
 

@@ -72,8 +72,8 @@ void set_cells(GridAxis& axis, double low, double high, double step, const std::
 Grid longitude_latitude(const std::string& text, const std::array<double, 4>& box, const std::string& step_text) {
   const auto [west, south, east, north] = box;
   const std::optional<double> step = parse_number<double>(step_text);
-  if (!step) refuse(text, fmt::format("'{}' is no step in degrees", step_text));
-  if (south < -90.0 || north > 90.0) refuse(text, fmt::format("latitudes from {} to {} go beyond +-90", south, north));
+  if (!step) refuse(text, fmt::format("'{}' is not a step in degrees", step_text));
+  if (south < -90.0 || north > 90.0) refuse(text, fmt::format("latitudes from {} to {} exceed +-90", south, north));
   if (std::min(west, east) < -180.0 || std::max(west, east) > 360.0) {
     refuse(text, fmt::format("longitudes {} and {} must lie between -180 and 360", west, east));
   }
@@ -87,7 +87,7 @@ Grid longitude_latitude(const std::string& text, const std::array<double, 4>& bo
 
 Grid plain(const std::string& text, const std::array<double, 4>& box, const std::string& step_text) {
   const std::optional<double> step = parse_number<double>(step_text);
-  if (!step) refuse(text, fmt::format("'{}' is no step", step_text));
+  if (!step) refuse(text, fmt::format("'{}' is not a step", step_text));
   Grid grid = {text, "", {.name = "x", .unit = ""}, {.name = "y", .unit = ""}};
   set_cells(grid.x, box[0], box[2], *step, text);
   set_cells(grid.y, box[1], box[3], *step, text);

@@ -14,6 +14,7 @@
 #include "core/degree.h"
 #include "drift/error.h"
 #include "drift/parse_number.h"
+#include "geo/crs_text.h"
 #include "geo/proj_handles.h"
 #include "geo/projection.h"
 
@@ -103,6 +104,7 @@ ProjContext quiet_context() {
 // The projected CRS of a text, without a datum shift; null where there is none.
 ProjObject projected_crs(PJ_CONTEXT* context, const std::string& text) {
   const bool proj_string = text.find("+proj=") != std::string::npos && text.find("+type=crs") == std::string::npos;
+  if (!is_plain_crs(text)) return ProjObject();
   ProjObject crs(proj_create(context, (proj_string ? text + " +type=crs" : text).c_str()));
   if (crs && proj_get_type(crs.get()) == PJ_TYPE_COMPOUND_CRS) crs.reset(proj_crs_get_sub_crs(context, crs.get(), 0));
   if (crs && proj_get_type(crs.get()) == PJ_TYPE_BOUND_CRS) crs.reset(proj_get_source_crs(context, crs.get()));
@@ -111,6 +113,7 @@ ProjObject projected_crs(PJ_CONTEXT* context, const std::string& text) {
 }
 
 bool is_geographic(PJ_CONTEXT* context, const std::string& text) {
+  if (!is_plain_crs(text)) return false;
   const ProjObject crs(proj_create(context, text.c_str()));
   const PJ_TYPE type = crs ? proj_get_type(crs.get()) : PJ_TYPE_UNKNOWN;
   return type == PJ_TYPE_GEOGRAPHIC_2D_CRS || type == PJ_TYPE_GEOGRAPHIC_3D_CRS;

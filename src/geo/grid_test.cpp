@@ -134,10 +134,10 @@ TEST(Grid, SaysWhatIsWrongAndWhatIsUnderstood) {
   }
   EXPECT_THAT(why("global:0.7"), HasSubstr("longitude from -180 to 180 is not a whole number of steps of 0.7"));
   EXPECT_THAT(why("global:-1"), HasSubstr("the step must be positive but is -1"));
-  EXPECT_THAT(why("global:nan"), HasSubstr("'nan' is no step in degrees"));
+  EXPECT_THAT(why("global:nan"), HasSubstr("'nan' is not a step in degrees"));
   EXPECT_THAT(why("global:0.00001"), HasSubstr("cells, at most"));
   EXPECT_THAT(why("bbox:0,10,20:1"), HasSubstr("is not four numbers"));
-  EXPECT_THAT(why("bbox:0,10,20,95:1"), HasSubstr("latitudes from 10 to 95 go beyond +-90"));
+  EXPECT_THAT(why("bbox:0,10,20,95:1"), HasSubstr("latitudes from 10 to 95 exceed +-90"));
   EXPECT_THAT(why("bbox:0,20,20,10:1"), HasSubstr("latitude from 20 to 10 is empty"));
   EXPECT_THAT(why("bbox:-200,0,20,10:1"), HasSubstr("longitudes -200 and 20 must lie between -180 and 360"));
   EXPECT_THAT(why("bbox:-180,0,200,10:1"), HasSubstr("overlap"));

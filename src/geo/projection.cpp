@@ -19,6 +19,7 @@
 #include "core/blocks.h"
 #include "core/degree.h"
 #include "drift/error.h"
+#include "geo/crs_text.h"
 #include "geo/proj_handles.h"
 
 namespace drift {
@@ -50,6 +51,7 @@ struct Projection::Handles {
     proj_log_func(context.get(), &reason, remember);
     proj_log_level(context.get(), PJ_LOG_ERROR);
     proj_context_set_enable_network(context.get(), 0);
+    check_crs_text(text);
     crs.reset(proj_create(context.get(), as_crs(text).c_str()));
     if (!crs) refuse(text);
     // A CRS bound to a datum shift (+towgs84): the shift is not ours to apply.
@@ -83,6 +85,9 @@ Projection::Projection(const std::string& crs) : handles_(std::make_shared<Handl
   PJ_CONTEXT* context = handles_->context.get();
   const ProjObject system(proj_crs_get_coordinate_system(context, handles_->crs.get()));
   proj_cs_get_axis_info(context, system.get(), 0, nullptr, nullptr, nullptr, &metres_per_unit_, nullptr, nullptr, nullptr);
+  if (!(metres_per_unit_ > 0.0 && std::isfinite(metres_per_unit_))) {
+    throw UsageError(fmt::format("'{}' has axes whose unit is {} metres", crs, metres_per_unit_));
+  }
   const ProjObject ellipsoid(proj_get_ellipsoid(context, handles_->crs.get()));
   double semi_minor = 0.0;
   if (!ellipsoid || !proj_ellipsoid_get_parameters(context, ellipsoid.get(), &semi_major_m_, &semi_minor, nullptr, nullptr)) {

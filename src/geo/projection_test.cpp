@@ -175,7 +175,7 @@ TEST(Projection, SaysWhyACrsCannotBeUsed) {
   const auto why = [](const char* crs) { return message_of<UsageError>([&] { projection_of(crs); }); };
   EXPECT_THAT(why("EPSG:99999"), AllOf(HasSubstr("'EPSG:99999'"), HasSubstr("crs not found")));
   EXPECT_THAT(why("+proj=nope"), HasSubstr("Unknown projection"));
-  EXPECT_THAT(why("the moon"), HasSubstr("unrecognized format"));
+  EXPECT_THAT(why("the moon"), HasSubstr("must be an authority's code"));
   EXPECT_THAT(why("EPSG:4326"), HasSubstr("is not a projected coordinate reference system"));
 }
 

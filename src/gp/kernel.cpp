@@ -21,14 +21,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-PlanarForm form_of(const Covariance& covariance) {
-  if (covariance.family == Family::squared_exponential) return PlanarForm::squared_exponential;
-  if (covariance.nu == 0.5) return PlanarForm::matern_1_2;
-  if (covariance.nu == 1.5) return PlanarForm::matern_3_2;
-  if (covariance.nu == 2.5) return PlanarForm::matern_5_2;
-  throw UsageError(fmt::format("covariance on the plane: Matérn's nu should be 0.5, 1.5 or 2.5, not {}", covariance.nu));
-}
-
 void check_part(const KernelPart& part, const KernelSpec& spec, std::vector<bool>& taken) {
   const bool sphere = part.space == Space::sphere;
   if (part.count < 1 || part.first < 0 || part.first + part.count > spec.dimensions || (sphere && part.count != 3)) {
@@ -51,7 +43,7 @@ void check_part(const KernelPart& part, const KernelSpec& spec, std::vector<bool
       throw UsageError(fmt::format("covariance: there is no lengthscale {} among {}", l, spec.lengthscales));
     }
   }
-  if (!sphere) form_of(part.covariance);
+  if (!sphere) planar_form(part.covariance);
 }
 
 void check_spec(const KernelSpec& spec) {
@@ -136,7 +128,7 @@ Kernel::Kernel(KernelSpec spec, KernelParameters parameters)
   tables_->inverse_lengthscale = VectorXd::Ones(spec_.dimensions);
   for (const KernelPart& part : spec_.parts) {
     const bool on_sphere = part.space == Space::sphere;
-    tables_->forms.push_back(on_sphere ? PlanarForm::matern_3_2 : form_of(part.covariance));
+    tables_->forms.push_back(on_sphere ? PlanarForm::matern_3_2 : planar_form(part.covariance));
     tables_->sphere.push_back(
         on_sphere ? std::make_unique<SphereTable>(part.covariance, std::exp(parameters_[part.lengthscale_of[0]])) : nullptr);
     for (int d = 0; d < part.count && !on_sphere; ++d) {

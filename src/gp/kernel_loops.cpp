@@ -7,6 +7,10 @@
 
 #include "gp/kernel_loops.h"
 
+#include <fmt/format.h>
+
+#include "drift/error.h"
+
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #define HWY_TARGET_INCLUDE "gp/kernel_loops.cpp"
 // foreach_target.h comes before what it includes again.
@@ -172,6 +176,14 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace drift::gp {
+
+PlanarForm planar_form(const Covariance& covariance) {
+  if (covariance.family == Family::squared_exponential) return PlanarForm::squared_exponential;
+  if (covariance.nu == 0.5) return PlanarForm::matern_1_2;
+  if (covariance.nu == 1.5) return PlanarForm::matern_3_2;
+  if (covariance.nu == 2.5) return PlanarForm::matern_5_2;
+  throw UsageError(fmt::format("covariance on the plane: Matérn's nu must be 0.5, 1.5 or 2.5, not {}", covariance.nu));
+}
 
 HWY_EXPORT(run_values);
 HWY_EXPORT(run_values_and_pulls);

@@ -2,12 +2,16 @@
 
 #include <cstddef>
 
+#include "drift/network_spec.h"
+
 namespace drift::gp {
 
 // The inner loops of covariances, in double precision, for the instruction set of the machine they run on (Highway). A column of
 // a covariance matrix at a time: n points against one.
 
 enum class PlanarForm { matern_1_2, matern_3_2, matern_5_2, squared_exponential };
+// Throws UsageError if the covariance has no elementary form.
+PlanarForm planar_form(const Covariance& covariance);
 
 struct PlanarColumn {
   const double* points = nullptr;  // [count, n] a coordinate of all points lies together, divided by its lengthscale

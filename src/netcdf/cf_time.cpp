@@ -177,11 +177,17 @@ double parse_reference(std::string_view text, bool proleptic, const std::string&
   return *days + seconds / kSecondsPerDay;
 }
 
+// Seconds of a unit by its name in lower case; 0: no such unit.
+double seconds_of(const std::string& name) {
+  for (const Unit& unit : kUnits) {
+    if (std::find(unit.names.begin(), unit.names.end(), name) != unit.names.end() && !name.empty()) return unit.seconds;
+  }
+  return 0.0;
+}
+
 double parse_unit(std::string_view name, const std::string& units) {
   const std::string wanted = lower(name);
-  for (const Unit& unit : kUnits) {
-    if (std::find(unit.names.begin(), unit.names.end(), wanted) != unit.names.end() && !wanted.empty()) return unit.seconds;
-  }
+  if (const double seconds = seconds_of(wanted); seconds > 0.0) return seconds;
   if (wanted.find("month") != std::string::npos || wanted.find("year") != std::string::npos) {
     throw Error(fmt::format("the time unit \"{}\" counts {}, which are not equally long; convert it to days", units, name));
   }
@@ -233,6 +239,8 @@ CfTime parse_cf_time(const std::string& units, const std::string& calendar) {
 }
 
 bool looks_like_cf_time(const std::string& units) { return find_since(units) != std::string::npos; }
+
+double span_seconds(const std::string& unit) { return seconds_of(lower(stripped(unit))); }
 
 double tai_minus_utc(double days_since_1950) {
   static const std::array<double, 27> leaps = leap_days();

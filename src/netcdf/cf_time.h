@@ -22,6 +22,9 @@ CfTime parse_cf_time(const std::string& units, const std::string& calendar);
 // Whether the units are those of a time, "... since ...", right or wrong.
 bool looks_like_cf_time(const std::string& units);
 
+// Seconds of a unit of spans of time: "s", "days"; 0 where it is none.
+double span_seconds(const std::string& unit);
+
 // TAI - UTC in seconds, whole, at a day since 1950-01-01 UTC: 10 until 1972-06-30, 37 since 2017. Announced by IERS Bulletin C.
 double tai_minus_utc(double days_since_1950);
 

@@ -11,7 +11,9 @@
 #include <numeric>
 #include <utility>
 
+#include "core/atomic_file.h"
 #include "drift/error.h"
+#include "drift/text.h"
 #include "netcdf/classic_header.h"
 #include "netcdf/netcdf_call.h"
 
@@ -64,9 +66,10 @@ std::string trimmed(std::string text) {
 }
 
 void check_readable(const std::filesystem::path& path) {
+  if (is_remote(path) || is_zarr(path)) return;
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) throw Error(fmt::format("{}: no such file", path.string()));
+  if (!std::filesystem::exists(status)) throw Error(fmt::format("{}: {}", path.string(), why_missing(path)));
   if (std::filesystem::is_directory(status)) {
     throw Error(fmt::format("{}: is a folder; name the files in it, for instance {}", path.string(), (path / "*.nc").string()));
   }
@@ -76,7 +79,20 @@ void check_readable(const std::filesystem::path& path) {
   check_classic_header(path);
 }
 
+// As netCDF-C takes it.
+std::string address_of(const std::filesystem::path& path) {
+  if (!is_zarr(path)) return path.string();
+  return fmt::format("file://{}#mode=zarr,file", std::filesystem::absolute(path).lexically_normal().string());
+}
+
 [[noreturn]] void fail_to_open(const std::filesystem::path& path, int status) {
+  if (is_remote(path)) {
+    throw Error(
+        fmt::format("{}: cannot be opened: {}; an address must be one of OPeNDAP. Fetch a plain file first, with curl or "
+                    "wget",
+                    path.string(), nc_strerror(status)));
+  }
+  if (is_zarr(path)) throw Error(fmt::format("{}: cannot be opened as Zarr: {}", path.string(), nc_strerror(status)));
   if (!looks_like_netcdf(path)) throw Error(fmt::format("{}: is not a NetCDF file", path.string()));
   throw Error(fmt::format("{}: cannot be opened: {}; is it truncated or damaged? Compare its size with the original's",
                           path.string(), nc_strerror(status)));
@@ -93,6 +109,17 @@ std::string NcVariable::base_name() const { return name.substr(name.rfind('/') +
 
 bool NcVariable::is_number() const { return type != NC_CHAR && type != NC_STRING && type <= NC_MAX_ATOMIC_TYPE; }
 
+bool is_remote(const std::filesystem::path& path) {
+  const std::string& text = path.native();
+  return text.starts_with("http://") || text.starts_with("https://") || text.starts_with("dap4://") ||
+         text.starts_with("dods://");
+}
+
+bool is_zarr(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path / ".zgroup", error);
+}
+
 bool looks_like_netcdf(const std::filesystem::path& path) {
   std::array<char, 4> magic = {};
   std::ifstream file(path, std::ios::binary);
@@ -104,7 +131,7 @@ bool looks_like_netcdf(const std::filesystem::path& path) {
 NcReader::NcReader(const std::filesystem::path& path) : path_(path) {
   check_readable(path);
   const auto lock = lock_netcdf();
-  if (const int status = nc_open(path.c_str(), NC_NOWRITE, &file_); status != NC_NOERR) fail_to_open(path, status);
+  if (const int status = nc_open(address_of(path).c_str(), NC_NOWRITE, &file_); status != NC_NOERR) fail_to_open(path, status);
   try {
     list_group(file_, "");
   } catch (...) {
@@ -169,14 +196,14 @@ std::optional<std::string> NcReader::text_of(int group, int variable, const std:
   if (type == NC_CHAR) {
     std::string text(length, '\0');
     if (nc_get_att_text(group, variable, attribute.c_str(), text.data()) != NC_NOERR) return std::nullopt;
-    return trimmed(std::move(text));
+    return to_utf8(trimmed(std::move(text)));
   }
   if (type != NC_STRING || length == 0) return std::nullopt;
   std::vector<char*> strings(length);
   if (nc_get_att_string(group, variable, attribute.c_str(), strings.data()) != NC_NOERR) return std::nullopt;
   std::string text = strings[0] == nullptr ? "" : strings[0];
   nc_free_string(length, strings.data());
-  return trimmed(std::move(text));
+  return to_utf8(trimmed(std::move(text)));
 }
 
 std::optional<std::string> NcReader::text(const std::string& attribute) const { return text_of(file_, NC_GLOBAL, attribute); }
@@ -282,6 +309,12 @@ void NcReader::keep_chunks(const NcVariable& variable, std::size_t axis) const {
   nc_set_var_chunk_cache(variable.group, variable.id, std::min(bytes + (bytes >> 2U), kMostBytes), kSlots, 0.75F);
 }
 
+bool NcReader::has_checksums(const NcVariable& variable) const {
+  const auto lock = lock_netcdf();
+  int checksums = NC_NOCHECKSUM;  // classic files have none, and say so by an error
+  return nc_inq_var_fletcher32(variable.group, variable.id, &checksums) == NC_NOERR && checksums == NC_FLETCHER32;
+}
+
 void NcReader::read_stored(const NcVariable& variable, std::span<const std::size_t> start, std::span<const std::size_t> count,
                            std::span<double> out) const {
   const std::size_t size = std::accumulate(count.begin(), count.end(), std::size_t{1}, std::multiplies<>());
@@ -291,8 +324,15 @@ void NcReader::read_stored(const NcVariable& variable, std::span<const std::size
   }
   if (size == 0) return;
   const auto lock = lock_netcdf();
-  check_netcdf(nc_get_vara_double(variable.group, variable.id, start.data(), count.data(), out.data()), path_,
-               fmt::format("variable '{}' cannot be read; is the file truncated or damaged?", variable.name));
+  const std::string failure = fmt::format("variable '{}' cannot be read; is the file truncated or damaged?", variable.name);
+  if (variable.type == NC_CHAR) {
+    std::string characters(size, '\0');
+    check_netcdf(nc_get_vara_text(variable.group, variable.id, start.data(), count.data(), characters.data()), path_, failure);
+    std::transform(characters.begin(), characters.end(), out.begin(),
+                   [](char c) { return c >= '0' && c <= '9' ? c - '0' : std::numeric_limits<double>::quiet_NaN(); });
+    return;
+  }
+  check_netcdf(nc_get_vara_double(variable.group, variable.id, start.data(), count.data(), out.data()), path_, failure);
 }
 
 std::vector<double> NcReader::read(const NcVariable& variable) const {

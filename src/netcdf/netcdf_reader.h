@@ -51,7 +51,8 @@ struct NcPacking {
   bool is_out_of_range(double stored) const { return stored < valid_min || stored > valid_max; }
 };
 
-// A NetCDF file (classic, 64-bit, 4) open for reading. Safe to use from several threads; they take turns.
+// A NetCDF file (classic, 64-bit, 4), a Zarr store or what a server gives by OPeNDAP, open for reading. Safe to use from several
+// threads; they take turns.
 class NcReader {
  public:
   // Throws Error with one sentence when there is no such file, it is a folder, empty, truncated or not NetCDF.
@@ -74,11 +75,13 @@ class NcReader {
   std::vector<std::string> attribute_names(const NcVariable& variable) const;
 
   NcPacking packing(const NcVariable& variable) const;
+  bool has_checksums(const NcVariable& variable) const;  // of its chunks (HDF5's Fletcher-32): a flipped bit fails to be read
 
   // Makes room for the chunks of compressed variables that blocks cut along dimension `axis` pass through again, up to 256 MiB.
   void keep_chunks(const NcVariable& variable, std::size_t axis) const;
 
-  // A block of stored numbers, as doubles, row-major; spans must hold the product of the counts.
+  // A block of stored numbers, as doubles, row-major; spans must hold the product of the counts. Of characters, such as Argo's
+  // flags, those that are digits; NaN for others.
   void read_stored(const NcVariable& variable, std::span<const std::size_t> start, std::span<const std::size_t> count,
                    std::span<double> out) const;
   // The whole variable, unpacked; NaN where there is no value.
@@ -97,6 +100,12 @@ class NcReader {
   int file_ = -1;
   std::vector<NcVariable> variables_;
 };
+
+// Whether the path is the address of something on a server, "https://...", which netCDF-C fetches.
+bool is_remote(const std::filesystem::path& path);
+
+// Whether the folder is a Zarr store of version 2.
+bool is_zarr(const std::filesystem::path& path);
 
 // Whether the file begins as NetCDF files do (classic, HDF5). False for what cannot be opened.
 bool looks_like_netcdf(const std::filesystem::path& path);

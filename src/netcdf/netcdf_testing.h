@@ -27,6 +27,7 @@ class NcTestFile {
     const auto lock = lock_netcdf();
     check(nc_enddef(file_));
     for (const Numbers& some : numbers_) write(some);
+    for (const Characters& some : characters_) check(nc_put_var_text(some.group, some.variable, some.text.c_str()));
     for (const Texts& some : texts_) {
       std::vector<const char*> pointers;
       for (const std::string& text : some.texts) pointers.push_back(text.c_str());
@@ -75,6 +76,15 @@ class NcTestFile {
     return id;
   }
 
+  // One character for each cell.
+  int characters(const std::string& name, const std::vector<int>& dimensions, std::string text) {
+    const auto lock = lock_netcdf();
+    int id = 0;
+    check(nc_def_var(group_, name.c_str(), NC_CHAR, static_cast<int>(dimensions.size()), dimensions.data(), &id));
+    characters_.push_back({group_, id, std::move(text)});
+    return id;
+  }
+
   // Of the variable, NC_GLOBAL: of the file.
   void attribute(int variable, const std::string& name, const std::string& text) {
     const auto lock = lock_netcdf();
@@ -99,6 +109,10 @@ class NcTestFile {
   struct Numbers {
     int group, variable;
     std::vector<double> numbers;
+  };
+  struct Characters {
+    int group, variable;
+    std::string text;
   };
   struct Texts {
     int group, variable;
@@ -132,6 +146,7 @@ class NcTestFile {
 
   int file_ = -1, group_ = -1;
   std::vector<Numbers> numbers_;
+  std::vector<Characters> characters_;
   std::vector<Texts> texts_;
 };
 

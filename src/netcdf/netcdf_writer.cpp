@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include "drift/error.h"
 #include "netcdf/netcdf_call.h"
@@ -43,8 +44,7 @@ void NcWriter::call(const std::string& what, Call&& netcdf_call) {
 }
 
 NcWriter::NcWriter(const std::filesystem::path& path) : path_(path), atomic_(path) {
-  call("it cannot be made", [&] { return nc_create(atomic_.temporary().c_str(), NC_NETCDF4 | NC_CLOBBER, &file_); });
-  own_ = FileDescriptor(::open(atomic_.temporary().c_str(), O_WRONLY | O_CLOEXEC));
+  call("it cannot be created", [&] { return nc_create(atomic_.for_libraries().c_str(), NC_NETCDF4 | NC_CLOBBER, &file_); });
 }
 
 NcWriter::~NcWriter() { abandon(); }
@@ -69,6 +69,7 @@ int NcWriter::define(const std::string& name, int type, const std::vector<int>& 
   if (storage.chunks.empty()) return id;
   call(what, [&] { return nc_def_var_chunking(file_, id, NC_CHUNKED, storage.chunks.data()); });
   call(what, [&] { return nc_def_var_deflate(file_, id, 1, 1, kDeflate); });
+  call(what, [&] { return nc_def_var_fletcher32(file_, id, NC_FLETCHER32); });  // a flipped bit fails to be read
   if (storage.cache_bytes > 0) {
     call(what, [&] { return nc_set_var_chunk_cache(file_, id, storage.cache_bytes, kCacheSlots, kEvictWritten); });
   }
@@ -100,11 +101,10 @@ void NcWriter::reserve(std::size_t bytes) {
   };
   rlimit limit = {};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes) fail(EFBIG);
-  if (!own_.is_open()) return;
-  if (::fallocate(own_.get(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0) return;
+  if (::fallocate(atomic_.descriptor(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes)) == 0) return;
   if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) fail(errno);
   struct statvfs disk = {};  // file systems that cannot reserve can tell what is free
-  if (::fstatvfs(own_.get(), &disk) == 0 &&
+  if (::fstatvfs(atomic_.descriptor(), &disk) == 0 &&
       static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize) < static_cast<double>(bytes)) {
     fail(ENOSPC);
   }
@@ -127,13 +127,13 @@ void NcWriter::write(int variable, const Indices& start, const Indices& count, s
 }
 
 void NcWriter::finish() {
-  call("it cannot be closed", [&] { return nc_close(file_); });
-  file_ = -1;
+  const int file = std::exchange(file_, -1);  // one that cannot be flushed is left open: netCDF crashes where it cannot close it
+  call("it cannot be flushed", [&] { return nc_sync(file); });
+  call("it cannot be closed", [&] { return nc_close(file); });
   struct stat status = {};  // what was reserved beyond the end goes back
-  if (own_.is_open() && ::fstat(own_.get(), &status) == 0 && ::ftruncate(own_.get(), status.st_size) != 0) {
+  if (::fstat(atomic_.descriptor(), &status) == 0 && ::ftruncate(atomic_.descriptor(), status.st_size) != 0) {
     throw Error(fmt::format("cannot write {}: {}", path_.string(), std::generic_category().message(errno)));
   }
-  own_.close();
   atomic_.commit();
 }
 

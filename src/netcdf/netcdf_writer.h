@@ -76,7 +76,6 @@ class NcWriter : public NcTarget {
 
   std::filesystem::path path_;
   AtomicFile atomic_;
-  FileDescriptor own_;  // of the same file, to reserve and give back space
   int file_ = -1;
 };
 

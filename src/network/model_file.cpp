@@ -18,7 +18,7 @@ namespace drift {
 namespace {
 
 constexpr const char* kFormat = "drift-model";
-constexpr std::uint64_t kFormatVersion = 7;  // the newest that is read
+constexpr std::uint64_t kFormatVersion = 8;  // the newest that is read
 
 // What a model is written as: the oldest version that has what it needs.
 std::uint64_t format_version_of(const NetworkSpec& spec, bool variational) {
@@ -117,7 +117,7 @@ Description read_description(const SafetensorsFile& file) {
   try {
     description.spec = network_spec_from_json(spec);
   } catch (const UsageError& error) {
-    file.fail(fmt::format("its network cannot be: {}", error.what()));
+    file.fail(fmt::format("its network is invalid: {}", error.what()));
   } catch (const Error& error) {
     file.fail(error.what());
   }

@@ -166,7 +166,7 @@ TEST(ModelFile, IsRefusedWhenForeign) {
 
 TEST(ModelFile, IsRefusedWhenFromANewerVersion) {
   ChangedModel model;
-  model.metadata()["format_version"] = "8";
+  model.metadata()["format_version"] = "9";
   model.metadata()["drift_version"] = "7.1.0";
   model.metadata()["spec"] = "whatever a newer spec looks like";
   EXPECT_EQ(model.refusal(),
@@ -196,7 +196,7 @@ TEST(ModelFile, IsRefusedWhenItsMetadataAreMissingOrWrong) {
   NetworkSpec spec = small_sphere();
   std::string text = to_json(spec);
   text.replace(text.find("\"features\":12"), 13, "\"features\":0");
-  EXPECT_EQ(with("spec", text), "its network cannot be: features is 0 but must be between 1 and 1000000");
+  EXPECT_EQ(with("spec", text), "its network is invalid: features is 0 but must be between 1 and 1000000");
 }
 
 TEST(ModelFile, IsRefusedWhenTensorsAreNotThoseOfItsSpec) {

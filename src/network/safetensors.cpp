@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "drift/error.h"
+#include "network/safetensors_checksums.h"
 #include "network/safetensors_header.h"
 
 namespace drift {
@@ -25,7 +26,8 @@ static_assert(std::endian::native == std::endian::little, "safetensors is little
 
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxHeader = std::uint64_t{64} << 20;
-constexpr std::size_t kDataAlignment = 64;  // bytes
+constexpr std::size_t kDataAlignment = 64;                  // bytes
+constexpr std::size_t kReadBlock = std::size_t{256} << 10;  // bytes read and then summed while they are in the cache
 
 // Bytes of an entry, 0 for a type that safetensors does not have.
 std::uint64_t bytes_of(const std::string& dtype) {
@@ -76,9 +78,12 @@ void check_sources(const std::filesystem::path& path, std::span<const TensorSour
   }
 }
 
-// The JSON, padded with blanks so that the data begin aligned.
+// The JSON with its checksums, padded with blanks so that the data begin aligned.
 std::string make_header(const std::filesystem::path& path, std::span<const TensorSource> tensors,
-                        const std::map<std::string, std::string>& metadata) {
+                        const std::map<std::string, std::string>& callers) {
+  std::vector<std::uint32_t> checksums;
+  for (const TensorSource& tensor : tensors) checksums.push_back(crc32_of(bytes_of(tensor)));
+  const std::map<std::string, std::string> metadata = with_checksums(callers, checksums);
   std::string header = fmt::format("{{\"{}\":{{", kSafetensorsMetadata);
   const char* separator = "";
   for (const auto& [key, text] : metadata) {
@@ -100,6 +105,7 @@ std::string make_header(const std::filesystem::path& path, std::span<const Tenso
     throw Error(fmt::format("cannot write {}: names and metadata take {} bytes but a header may have {}", path.string(),
                             header.size(), kMaxHeader));
   }
+  seal_header(header);
   return header;
 }
 
@@ -126,14 +132,39 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path
   if (!S_ISREG(status.st_mode)) fail("is not a regular file");
   file_size_ = static_cast<std::uint64_t>(status.st_size);
   const std::string text = read_header();
+  std::optional<std::vector<std::uint32_t>> checksums;
   try {
+    check_header_crc32(text);
     SafetensorsHeader header = parse_safetensors_header(text);
     metadata_ = std::move(header.metadata);
     tensors_ = std::move(header.tensors);
+    checksums = take_checksums(metadata_, text, tensors_.size());
   } catch (const Error& error) {
     fail(error.what());
   }
-  check_offsets();
+  has_checksums_ = checksums.has_value();
+  const std::vector<TensorEntry*> in_order = check_offsets();
+  for (std::size_t i = 0; has_checksums_ && i < in_order.size(); ++i) in_order[i]->crc32 = (*checksums)[i];
+}
+
+void SafetensorsFile::check_data() const {
+  std::vector<std::byte> block;
+  for (const auto& [name, entry] : tensors_) {
+    block.resize(std::max(block.size(), static_cast<std::size_t>(std::min<std::uint64_t>(entry.end - entry.begin, kReadBlock))));
+    std::uint32_t checksum = 0;
+    for (std::uint64_t at = entry.begin; at < entry.end;) {
+      const std::span<std::byte> piece(block.data(), std::min<std::uint64_t>(entry.end - at, kReadBlock));
+      checksum = read_bytes(data_begin_ + at, piece, checksum);
+      at += piece.size();
+    }
+    check_checksum(name, entry, checksum);
+  }
+}
+
+void SafetensorsFile::check_checksum(const std::string& name, const TensorEntry& entry, std::uint32_t found) const {
+  if (has_checksums_ && found != entry.crc32) {
+    fail(fmt::format("is damaged: tensor \"{}\" does not match its checksum; fetch or copy the file again", name));
+  }
 }
 
 void SafetensorsFile::expect(const std::string& name, std::span<const std::size_t> shape, const std::string& dtype) const {
@@ -152,7 +183,8 @@ void SafetensorsFile::read_as(const std::string& dtype, const std::string& name,
   if (checked_product(shape, 1) != count) {
     fail(fmt::format("tensor \"{}\" has shape {} but room for {} numbers", name, shape_text(shape), count));
   }
-  read_bytes(data_begin_ + tensors_.at(name).begin, out);
+  const TensorEntry& entry = tensors_.at(name);
+  check_checksum(name, entry, read_bytes(data_begin_ + entry.begin, out, 0));
 }
 
 void SafetensorsFile::read(const std::string& name, std::span<const std::size_t> shape, std::span<float> out) const {
@@ -170,35 +202,38 @@ void SafetensorsFile::fail(const std::string& message) const { throw Error(fmt::
 std::string SafetensorsFile::read_header() {
   if (file_size_ < kLengthBytes) fail(fmt::format("is not a safetensors file: it has {} bytes", file_size_));
   std::array<std::uint64_t, 1> length = {};
-  read_bytes(0, std::as_writable_bytes(std::span(length)));
-  if (length[0] > kMaxHeader || length[0] > file_size_ - kLengthBytes) {
+  read_bytes(0, std::as_writable_bytes(std::span(length)), 0);
+  if (length[0] > kMaxHeader) fail("is not a safetensors file, as models of drift fit are");
+  if (length[0] > file_size_ - kLengthBytes) {
     fail(fmt::format("is not a safetensors file or is cut short: its header would have {} bytes, the file has {}", length[0],
                      file_size_));
   }
   std::string text(length[0], '\0');
-  read_bytes(kLengthBytes, std::as_writable_bytes(std::span(text)));
+  read_bytes(kLengthBytes, std::as_writable_bytes(std::span(text)), 0);
   data_begin_ = kLengthBytes + length[0];
   return text;
 }
 
-void SafetensorsFile::read_bytes(std::uint64_t position, std::span<std::byte> out) const {
+std::uint32_t SafetensorsFile::read_bytes(std::uint64_t position, std::span<std::byte> out, std::uint32_t checksum) const {
   while (!out.empty()) {
-    const ssize_t count = ::pread(file_.get(), out.data(), out.size(), static_cast<off_t>(position));
+    const ssize_t count = ::pread(file_.get(), out.data(), std::min(out.size(), kReadBlock), static_cast<off_t>(position));
     if (count == 0) fail("ended while it was read: has it just been overwritten?");
     if (count > 0) {
+      if (has_checksums_) checksum = crc32_of(out.first(static_cast<std::size_t>(count)), checksum);
       position += static_cast<std::uint64_t>(count);
       out = out.subspan(static_cast<std::size_t>(count));
     } else if (errno != EINTR) {
       fail("cannot be read: " + std::generic_category().message(errno));
     }
   }
+  return checksum;
 }
 
-void SafetensorsFile::check_offsets() const {
+std::vector<TensorEntry*> SafetensorsFile::check_offsets() {
   using Named = std::pair<const std::string, TensorEntry>;
-  std::vector<const Named*> in_order;
+  std::vector<Named*> in_order;
   in_order.reserve(tensors_.size());
-  for (const Named& tensor : tensors_) {
+  for (Named& tensor : tensors_) {
     const TensorEntry& entry = tensor.second;
     const std::uint64_t width = bytes_of(entry.dtype);
     if (width == 0) fail(fmt::format("tensor \"{}\" is of an unknown type \"{}\"", tensor.first, entry.dtype));
@@ -213,15 +248,18 @@ void SafetensorsFile::check_offsets() const {
     return std::pair(a->second.begin, a->second.end) < std::pair(b->second.begin, b->second.end);
   });
   std::uint64_t end = 0;
-  for (const Named* tensor : in_order) {
+  std::vector<TensorEntry*> entries;
+  for (Named* tensor : in_order) {
     if (tensor->second.begin != end) {
       fail(fmt::format("tensor \"{}\" begins at byte {} of the data but the one before it ends at {}", tensor->first,
                        tensor->second.begin, end));
     }
     end = tensor->second.end;
+    entries.push_back(&tensor->second);
   }
   const std::uint64_t data = file_size_ - data_begin_;
   if (end != data) fail(fmt::format("is cut short or has been added to: its tensors take {} bytes, its data {}", end, data));
+  return entries;
 }
 
 }  // namespace drift

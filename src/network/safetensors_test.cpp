@@ -80,8 +80,11 @@ TEST(Safetensors, WritesTheContainerAsItIsDefined) {
   const std::filesystem::path path = folder / "t.safetensors";
   const std::vector<float> numbers = {1.0f, 2.0f};
   write_safetensors(path, std::vector<TensorSource>{{"a", {2}, numbers}}, {{"k", "v"}});
-  const std::string json = "{\"__metadata__\":{\"k\":\"v\"},\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}";
-  const std::string padded = json + std::string(120 - json.size(), ' ');  // 8 + 120 bytes: the data begin at a multiple of 64
+  // The checksums are zlib.crc32 of the eight bytes, and of the header with zeros in place of its own.
+  const std::string json =
+      "{\"__metadata__\":{\"crc32.header\":\"341812e5\",\"crc32.tensors\":\"2e3fa576\",\"k\":\"v\"},"
+      "\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}";
+  const std::string padded = json + std::string(184 - json.size(), ' ');  // 8 + 184 bytes: the data begin at a multiple of 64
   std::string wanted = container(padded, 8);
   std::memcpy(wanted.data() + wanted.size() - 8, numbers.data(), 8);
   EXPECT_EQ(read_bytes(path), wanted);
@@ -135,8 +138,7 @@ TEST(Safetensors, RefusesLengthsThatDoNotFitTheFile) {
   EXPECT_EQ(refusal(""), "is not a safetensors file: it has 0 bytes");
   EXPECT_EQ(refusal("1234567"), "is not a safetensors file: it has 7 bytes");
   const std::string text = "This is a text that someone took for a model.";
-  EXPECT_EQ(refusal(text),
-            "is not a safetensors file or is cut short: its header would have 2338328219631577172 bytes, the file has 45");
+  EXPECT_EQ(refusal(text), "is not a safetensors file, as models of drift fit are");
   std::string bytes = container("{}", 0);
   bytes[0] = 3;
   EXPECT_EQ(refusal(bytes), "is not a safetensors file or is cut short: its header would have 3 bytes, the file has 10");
@@ -155,7 +157,7 @@ TEST(Safetensors, RefusesAHeaderBeyondSixtyFourMebibytesWithoutReadingIt) {
     const SafetensorsFile file(path);
     FAIL() << "it was accepted";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("its header would have 67108865 bytes"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("is not a safetensors file"), std::string::npos) << error.what();
   }
 }
 

@@ -23,7 +23,7 @@ FieldHeader header(const std::string& grid) {
 
 void write_zeros(const std::filesystem::path& path, const FieldHeader& header) {
   FieldFileWriter writer(path, header);
-  const std::vector<float> zeros(header.grid.size());
+  const std::vector<double> zeros(header.grid.size());
   for (std::size_t time = 0; time < 2; ++time) {
     writer.write(0, time, 0, zeros);
     for (std::size_t member = 0; member < 2; ++member) writer.write(1, time, 0, zeros, member);

@@ -18,7 +18,7 @@
 namespace drift {
 namespace {
 
-constexpr float kFill = NC_FILL_FLOAT;
+constexpr double kFill = NC_FILL_FLOAT;
 
 [[noreturn]] void refuse(const std::string& why) { throw UsageError("field file: " + why); }
 
@@ -44,14 +44,18 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+int type_of(const FieldLayer& layer) { return layer.needs_double() ? NC_DOUBLE : NC_FLOAT; }
+std::size_t bytes_of(const FieldLayer& layer) { return layer.needs_double() ? sizeof(double) : sizeof(float); }
+
 // More than the file can come to: HDF5 keeps a chunk as it is where compressing it does not help.
 std::size_t most_bytes(const FieldHeader& options, const FieldChunks& chunks) {
   const auto whole = [](std::size_t count, std::size_t part) { return (count + part - 1) / part * part; };
   const std::size_t cells = whole(options.grid.y.count, chunks.rows) * whole(options.grid.x.count, chunks.columns);
-  const std::size_t maps = std::max<std::size_t>(1, options.time_days.size()) * slots_of(options);
+  std::size_t bytes_a_cell = 0;  // at one time
+  for (const FieldLayer& layer : options.layers) bytes_a_cell += bytes_of(layer) * std::max<std::size_t>(1, layer.members);
   const std::size_t positions = options.grid.crs.empty() ? 0 : 2 * sizeof(double) * cells;
   const std::size_t axes = 3 * sizeof(double) * (options.grid.x.count + options.grid.y.count + options.time_days.size());
-  const std::size_t numbers = sizeof(float) * cells * maps + positions + axes;
+  const std::size_t numbers = bytes_a_cell * cells * options.times() + positions + axes;
   constexpr std::size_t kHeaders = 1u << 20;
   return numbers + numbers / 100 + kHeaders;
 }
@@ -95,8 +99,8 @@ int define_layer(NcTarget& writer, const FieldHeader& options, const FieldLayer&
   add(coordinates.y_dimension, chunks.rows);
   add(coordinates.x_dimension, chunks.columns);
   const std::size_t columns = (options.grid.x.count / chunks.columns + 1) * chunks.columns;
-  storage.cache_bytes = sizeof(float) * columns * chunks.rows * std::max<std::size_t>(1, layer.members);
-  const int id = writer.variable(layer.info.name, NC_FLOAT, dimensions, storage);
+  storage.cache_bytes = bytes_of(layer) * columns * chunks.rows * std::max<std::size_t>(1, layer.members);
+  const int id = writer.variable(layer.info.name, type_of(layer), dimensions, storage);
   writer.fill(id, kFill);
   const bool projected = kind_of(options.grid) == GridKind::projected;
   const std::pair<const char*, std::string> attributes[] = {{"standard_name", layer.info.standard_name},
@@ -117,10 +121,10 @@ struct FieldFileWriter::File {
   NcWriter writer;
   struct Layer {
     int variable;
-    float least = std::numeric_limits<float>::infinity(), most = -std::numeric_limits<float>::infinity();
+    double least = std::numeric_limits<double>::infinity(), most = -std::numeric_limits<double>::infinity();
   };
   std::vector<Layer> layers;
-  std::vector<float> numbers;  // as they are written
+  std::vector<double> numbers;  // as they are written
 
   File(const std::filesystem::path& path, FieldHeader chosen) : options(std::move(chosen)), writer(path) {
     const FieldChunks chunks = choose_chunks(options.grid, slots_of(options));
@@ -154,7 +158,7 @@ FieldFileWriter::FieldFileWriter(const std::filesystem::path& path, const FieldH
 
 FieldFileWriter::~FieldFileWriter() = default;
 
-void FieldFileWriter::write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const float> values,
+void FieldFileWriter::write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const double> values,
                             std::size_t member) {
   if (!file_) refuse("it is finished");
   file_->check_block(layer, time, first_row, values.size(), member);
@@ -162,17 +166,18 @@ void FieldFileWriter::write(std::size_t layer, std::size_t time, std::size_t fir
   const Grid& grid = file_->options.grid;
   const FieldLayer& here = file_->options.layers[layer];
   File::Layer& written = file_->layers[layer];
-  std::vector<float>& numbers = file_->numbers;
+  std::vector<double>& numbers = file_->numbers;
   numbers.resize(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (std::isinf(values[i])) {
+    const double stored = here.needs_double() ? values[i] : static_cast<double>(static_cast<float>(values[i]));
+    if (std::isinf(stored)) {
       throw Error(fmt::format("layer '{}': the value in row {}, column {} is infinite", here.info.name,
                               first_row + i / grid.x.count, i % grid.x.count));
     }
-    numbers[i] = std::isnan(values[i]) ? kFill : values[i];
-    if (std::isnan(values[i])) continue;
-    written.least = std::min(written.least, values[i]);
-    written.most = std::max(written.most, values[i]);
+    numbers[i] = std::isnan(stored) ? kFill : stored;
+    if (std::isnan(stored)) continue;
+    written.least = std::min(written.least, stored);
+    written.most = std::max(written.most, stored);
   }
   NcWriter::Indices start, count;
   const auto add = [&](std::size_t at, std::size_t many) {
@@ -183,14 +188,16 @@ void FieldFileWriter::write(std::size_t layer, std::size_t time, std::size_t fir
   if (here.members > 0) add(member, 1);
   add(first_row, values.size() / grid.x.count);
   add(0, grid.x.count);
-  file_->writer.write(file_->layers[layer].variable, start, count, std::span<const float>(numbers));
+  file_->writer.write(file_->layers[layer].variable, start, count, std::span<const double>(numbers));
 }
 
 void FieldFileWriter::finish() {
   if (!file_) refuse("it is finished");
-  for (const File::Layer& layer : file_->layers) {
+  for (std::size_t i = 0; i < file_->layers.size(); ++i) {
+    const File::Layer& layer = file_->layers[i];
     const std::array<double, 2> range = {layer.least, layer.most};
-    if (layer.least <= layer.most) file_->writer.attribute(layer.variable, "actual_range", NC_FLOAT, range);
+    const int type = type_of(file_->options.layers[i]);
+    if (layer.least <= layer.most) file_->writer.attribute(layer.variable, "actual_range", type, range);
   }
   file_->writer.finish();
   file_.reset();

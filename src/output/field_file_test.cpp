@@ -21,7 +21,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 FieldLayer layer_called(const std::string& name, std::size_t members = 0) {
   return {.info = {.name = name,
@@ -36,9 +36,9 @@ FieldHeader options_on(const std::string& grid) {
 }
 
 // A value for every place of a file, so that no two can be swapped unseen.
-float value_at(std::size_t layer, std::size_t time, std::size_t member, std::size_t cell) {
-  return static_cast<float>(layer) * 1000.0f + static_cast<float>(time) * 100.0f + static_cast<float>(member) * 10.0f +
-         static_cast<float>(cell) * 0.01f;
+double value_at(std::size_t layer, std::size_t time, std::size_t member, std::size_t cell) {
+  return static_cast<double>(layer) * 1000.0 + static_cast<double>(time) * 100.0 + static_cast<double>(member) * 10.0 +
+         static_cast<double>(cell) * 0.01;
 }
 
 // Everything, in blocks of three rows.
@@ -50,7 +50,7 @@ void write_all(const std::filesystem::path& path, const FieldHeader& options) {
       const std::size_t cells = std::min<std::size_t>(3, grid.y.count - row) * grid.x.count;
       for (std::size_t layer = 0; layer < options.layers.size(); ++layer) {
         for (std::size_t member = 0; member < std::max<std::size_t>(1, options.layers[layer].members); ++member) {
-          std::vector<float> values(cells);
+          std::vector<double> values(cells);
           for (std::size_t i = 0; i < cells; ++i) values[i] = value_at(layer, time, member, row * grid.x.count + i);
           writer.write(layer, time, row, values, member);
         }
@@ -94,9 +94,10 @@ TEST(FieldFile, KeepsEveryValueInItsPlace) {
   ASSERT_EQ(members.size(), 3u * 2 * 100);
   for (std::size_t time = 0; time < 3; ++time) {
     for (std::size_t cell = 0; cell < 100; ++cell) {
-      EXPECT_FLOAT_EQ(static_cast<float>(single[time * 100 + cell]), value_at(0, time, 0, cell));
+      EXPECT_FLOAT_EQ(static_cast<float>(single[time * 100 + cell]), static_cast<float>(value_at(0, time, 0, cell)));
       for (std::size_t member = 0; member < 2; ++member) {
-        EXPECT_FLOAT_EQ(static_cast<float>(members[(time * 2 + member) * 100 + cell]), value_at(1, time, member, cell));
+        EXPECT_FLOAT_EQ(static_cast<float>(members[(time * 2 + member) * 100 + cell]),
+                        static_cast<float>(value_at(1, time, member, cell)));
       }
     }
   }
@@ -108,7 +109,7 @@ TEST(FieldFile, WritesWhatIsNotANumberAndWhatWasNeverWrittenAsMissing) {
   const ScratchFolder folder;
   const FieldHeader options = options_on("bbox:0,60,2,62:1");
   FieldFileWriter writer(folder / "map.nc", options);
-  writer.write(0, 0, 0, std::vector<float>{1.0f, kNan});
+  writer.write(0, 0, 0, std::vector<double>{1.0, kNan});
   writer.finish();
   const std::vector<double> values = read(folder / "map.nc", "sla");
   EXPECT_EQ(values[0], 1.0);
@@ -248,7 +249,7 @@ TEST(FieldFile, LeavesNothingUnlessFinished) {
   write_bytes(folder / "map.nc", "old");
   {
     FieldFileWriter writer(folder / "map.nc", options_on("global:30"));
-    writer.write(0, 0, 0, std::vector<float>(12, 1.0f));
+    writer.write(0, 0, 0, std::vector<double>(12, 1.0));
   }
   EXPECT_EQ(read_bytes(folder / "map.nc"), "old");
   EXPECT_EQ(folder.files(), 1u);
@@ -327,14 +328,14 @@ TEST(FieldFile, RefusesWhatCannotBeAMap) {
 TEST(FieldFile, RefusesBlocksThatAreNotItsOwn) {
   const ScratchFolder folder;
   FieldFileWriter writer(folder / "map.nc", options_on("global:30"));  // 6 rows of 12
-  const std::vector<float> row(12), part(7), rows(24);
+  const std::vector<double> row(12), part(7), rows(24);
   EXPECT_THROW(writer.write(1, 0, 0, row), UsageError);
   EXPECT_THROW(writer.write(0, 1, 0, row), UsageError);
   EXPECT_THROW(writer.write(0, 0, 0, part), UsageError);
   EXPECT_THROW(writer.write(0, 0, 5, rows), UsageError);
   EXPECT_THROW(writer.write(0, 0, 0, row, 1), UsageError);
-  std::vector<float> infinite(12);
-  infinite[3] = std::numeric_limits<float>::infinity();
+  std::vector<double> infinite(12);
+  infinite[3] = std::numeric_limits<double>::infinity();
   try {
     writer.write(0, 0, 4, infinite);
     FAIL();

@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const float kNone = std::nanf("");
+const double kNone = std::nan("");
 
 // 2 rows of 3 points at two times; a layer, and another of two members.
 FieldHeader header() {
@@ -30,10 +30,10 @@ FieldHeader header() {
 void fill(FieldSink& sink) {
   for (std::size_t row = 0; row < 2; ++row) {
     for (std::size_t time = 0; time < 2; ++time) {
-      const auto first = static_cast<float>(100 * time + 10 * row);
-      sink.write(0, time, row, std::vector<float>{first, row == 1 && time == 1 ? kNone : first + 1.0F, first + 2.0F});
-      sink.write(1, time, row, std::vector<float>{first, first, first}, 0);
-      sink.write(1, time, row, std::vector<float>{-first, -first, -first}, 1);
+      const auto first = static_cast<double>(100 * time + 10 * row);
+      sink.write(0, time, row, std::vector<double>{first, row == 1 && time == 1 ? kNone : first + 1.0, first + 2.0});
+      sink.write(1, time, row, std::vector<double>{first, first, first}, 0);
+      sink.write(1, time, row, std::vector<double>{-first, -first, -first}, 1);
     }
   }
 }
@@ -49,12 +49,12 @@ TEST(MemorySink, KeepsLayersByTimeMemberAndRow) {
   fill(*sink);
   sink->finish();
   ASSERT_EQ(field.layer("sla").size(), 12u);
-  EXPECT_EQ(field.layer("sla")[0], 0.0F);
-  EXPECT_EQ(field.layer("sla")[5], 12.0F);   // first time, second row
-  EXPECT_EQ(field.layer("sla")[6], 100.0F);  // second time
+  EXPECT_EQ(field.layer("sla")[0], 0.0);
+  EXPECT_EQ(field.layer("sla")[5], 12.0);   // first time, second row
+  EXPECT_EQ(field.layer("sla")[6], 100.0);  // second time
   EXPECT_TRUE(std::isnan(field.layer("sla")[10]));
   ASSERT_EQ(field.layer("sla_members").size(), 24u);
-  EXPECT_EQ(field.layer("sla_members")[18 + 3], -110.0F);  // second time, second member, second row
+  EXPECT_EQ(field.layer("sla_members")[18 + 3], -110.0);  // second time, second member, second row
   try {
     field.layer("ssh");
     FAIL();
@@ -88,8 +88,8 @@ TEST(TableSink, LeavesNothingBehindWithoutItsEnd) {
 TEST(TableSink, RefusesBlocksThatAreNotWhole) {
   const ScratchFolder folder;
   const auto sink = table_sink(folder / "map.csv")(header());
-  sink->write(0, 0, 0, std::vector<float>(3));
-  EXPECT_THROW(sink->write(0, 1, 0, std::vector<float>(3)), UsageError);
+  sink->write(0, 0, 0, std::vector<double>(3));
+  EXPECT_THROW(sink->write(0, 1, 0, std::vector<double>(3)), UsageError);
 }
 
 TEST(SinkFor, GoesByTheExtension) {

@@ -26,11 +26,12 @@ class TableSink : public FieldSink {
       for (std::size_t member = 0; member < layer.members; ++member)
         names.push_back(fmt::format("{}_{}", layer.info.name, member + 1));
       columns_ += std::max<std::size_t>(1, layer.members);
+      digits_.resize(columns_, layer.digits);
     }
     write_text(fmt::format("{}\n", fmt::join(names, ",")));
   }
 
-  void write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const float> values,
+  void write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const double> values,
              std::size_t member) override {
     if (layer >= header_.layers.size() || time >= header_.times() || values.size() % header_.grid.x.count != 0)
       throw UsageError(fmt::format("table: layer {}, time {} and {} values do not fit the field", layer, time, values.size()));
@@ -60,9 +61,10 @@ class TableSink : public FieldSink {
     for (std::size_t i = 0; i < count; ++i) {
       if (std::isnan(block_.front()[i])) continue;
       fmt::format_to(std::back_inserter(text), "{:.10g},{:.10g}{}", lon[i], lat[i], when);
-      for (const std::vector<float>& column : block_) {
+      for (std::size_t column = 0; column < columns_; ++column) {
         text += ',';
-        if (!std::isnan(column[i])) fmt::format_to(std::back_inserter(text), "{:.7g}", column[i]);
+        const double number = block_[column][i];
+        if (!std::isnan(number)) fmt::format_to(std::back_inserter(text), "{:.{}g}", number, digits_[column]);
       }
       text += '\n';
     }
@@ -74,9 +76,10 @@ class TableSink : public FieldSink {
 
   FieldHeader header_;
   AtomicFile file_;
-  std::size_t columns_ = 0;                // of numbers
-  std::size_t time_ = 0, first_row_ = 0;   // of the block
-  std::vector<std::vector<float>> block_;  // the layers (and members) so far
+  std::size_t columns_ = 0;                 // of numbers
+  std::vector<int> digits_;                 // of each column
+  std::size_t time_ = 0, first_row_ = 0;    // of the block
+  std::vector<std::vector<double>> block_;  // the layers (and members) so far
 };
 
 }  // namespace

@@ -24,6 +24,19 @@ namespace {
 
 std::string system_reason(int error) { return std::generic_category().message(error); }
 
+// A process group of the child's own.
+struct Group {
+  posix_spawnattr_t attributes;
+  Group() {
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes, 0);
+  }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  ~Group() { posix_spawnattr_destroy(&attributes); }
+};
+
 // The user's environment, but for what would lead GMT to the user's own settings and sessions. HOME is among it: GMT reads
 // ~/gmt.conf. Numbers are to be written with a point whatever the language.
 std::vector<std::string> make_environment(const std::filesystem::path& folder) {
@@ -57,7 +70,7 @@ std::filesystem::path make_private_folder() {
   if (error) parent = "/tmp";
   std::string name = (parent / "drift-gmt-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
-    throw Error(fmt::format("{}: no temporary folder for GMT can be made there: {}; set TMPDIR to a folder that can be written",
+    throw Error(fmt::format("cannot create a temporary folder for GMT in {}: {}; set TMPDIR to a writable folder",
                             parent.string(), system_reason(errno)));
   }
   return name;
@@ -103,10 +116,12 @@ struct FileActions {
   ~FileActions() { posix_spawn_file_actions_destroy(&actions); }
 };
 
+// GMT has a process group of its own, with the Ghostscript that it starts: a signal to GMT alone would leave that one writing
+// into a folder which is about to go.
 int wait_for(pid_t child, const std::stop_token& stop) {
   {
     // The child stays, ended or not, until it is waited for below: its number cannot be another's meanwhile.
-    const std::stop_callback end_it(stop, [child] { ::kill(child, SIGTERM); });
+    const std::stop_callback end_it(stop, [child] { ::kill(-child, SIGKILL); });
     siginfo_t ignored;
     while (::waitid(P_PID, static_cast<id_t>(child), &ignored, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
     }
@@ -115,6 +130,8 @@ int wait_for(pid_t child, const std::stop_token& stop) {
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) throw Error(fmt::format("GMT was started and cannot be waited for: {}", system_reason(errno)));
   }
+  // Whom it started and left behind is gone within milliseconds of the signal.
+  for (int i = 0; stop.stop_requested() && i < 200 && ::kill(-child, 0) == 0; ++i) ::usleep(5000);
   return status;
 }
 
@@ -158,8 +175,9 @@ std::string GmtSession::run(const std::vector<std::string>& arguments, std::span
   std::vector<std::string> words = {"gmt"}, environment = environment_;
   words.insert(words.end(), arguments.begin(), arguments.end());
   pid_t child = 0;
-  const int error =
-      ::posix_spawn(&child, program_.c_str(), &files.actions, nullptr, c_strings(words).data(), c_strings(environment).data());
+  const Group group;
+  const int error = ::posix_spawn(&child, program_.c_str(), &files.actions, &group.attributes, c_strings(words).data(),
+                                  c_strings(environment).data());
   if (error != 0) throw Error(fmt::format("{} cannot be started: {}", program_, system_reason(error)));
   const int status = wait_for(child, stop_);
   if (stop_.stop_requested()) throw Stopped("stopped; nothing was drawn");

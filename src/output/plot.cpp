@@ -7,6 +7,7 @@
 
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
+#include "drift/files.h"
 #include "output/gmt.h"
 #include "output/plot_figure.h"
 #include "output/plot_source.h"
@@ -21,16 +22,15 @@ constexpr double kTwoPanelsCm = 17.0, kOnePanelCm = 12.0;  // a page's width bet
 void check(const std::filesystem::path& picture, const PlotOptions& options) {
   check_picture_name(picture);
   if (options.width_cm != 0.0 && !(options.width_cm >= 4.0 && options.width_cm <= 100.0)) {
-    throw UsageError(fmt::format("a picture {} cm wide; it must be 4 to 100", options.width_cm));
+    throw UsageError(fmt::format("the picture is {} cm wide but must be 4 to 100", options.width_cm));
   }
   if (options.dpi < 30 || options.dpi > 1200)
-    throw UsageError(fmt::format("{} dots per inch; it must be 30 to 1200", options.dpi));
+    throw UsageError(fmt::format("the resolution is {} dots per inch but must be 30 to 1200", options.dpi));
   const Observations& o = options.observations;
   if (o.lon_deg.size() != o.size() || o.lat_deg.size() != o.size()) {
     throw UsageError(fmt::format("observations to draw: {} longitudes and {} latitudes but {} values", o.lon_deg.size(),
                                  o.lat_deg.size(), o.size()));
   }
-  check_picture_folder(picture);
 }
 
 // Names of the colour maps that GMT has.
@@ -51,8 +51,8 @@ void check_colours(const GmtSession& gmt, const PlotScale& scale) {
   const std::vector<std::string> known = colour_maps(gmt);
   if (known.empty() || std::binary_search(known.begin(), known.end(), scale.colours)) return;
   const std::vector<std::string_view> names(known.begin(), known.end());
-  throw UsageError(fmt::format("GMT has no colours '{}'{} ('_r' at the end turns them round)", scale.colours,
-                               did_you_mean(scale.colours, names)));
+  throw UsageError(
+      fmt::format("GMT has no colour map '{}'{} (a suffix '_r' reverses it)", scale.colours, did_you_mean(scale.colours, names)));
 }
 
 PlotPanel mean_panel(const GmtSession& gmt, const PlotSource& source, const PlotRaster& raster, const PlotOptions& options) {
@@ -91,6 +91,7 @@ PlotPanel sd_panel(const GmtSession& gmt, const PlotSource& source, const PlotRa
 PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::path& picture, const PlotOptions& options,
                     const Control& control) {
   check(picture, options);
+  check_outputs({{"the map", map}}, {{"the picture", picture}});
   const GmtSession gmt("drift plot draws", control.stop);
   check_ghostscript();
   const PlotSource source = read_plot_source(map, options);

@@ -200,6 +200,7 @@ class PanelPainter {
   }
 
   void draw_field() const {
+    if (panel_.values == nullptr) return;
     const PlotRaster& raster = *figure_.raster;
     const PlotRegion& region = raster.region;
     const std::string file = fmt::format("field{}.nc", index_);

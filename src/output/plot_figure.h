@@ -16,7 +16,7 @@ namespace drift {
 struct PlotPanel {
   std::string title;  // above the map; empty: none
   std::string bar_label;
-  const std::vector<float>* values;  // of the raster
+  const std::vector<float>* values;  // of the raster; null: observations alone
   PlotScale scale;
   const Observations* observations = nullptr;  // drawn in the scale's colours; null: none
   std::size_t every = 1;                       // only each so-manieth of them

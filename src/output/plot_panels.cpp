@@ -6,6 +6,7 @@
 #include <array>
 
 #include "drift/error.h"
+#include "drift/files.h"
 #include "drift/plot.h"
 #include "output/gmt.h"
 #include "output/plot_figure.h"
@@ -63,7 +64,9 @@ std::size_t columns_for(std::size_t maps, bool round) {
 void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path& picture, const PanelOptions& options,
                  const Control& control) {
   check_picture_name(picture);
-  check_picture_folder(picture);
+  NamedPaths inputs;
+  for (const PanelMap& panel : maps) inputs.push_back({"the map", panel.map});
+  check_outputs(inputs, {{"the picture", picture}});
   if (maps.empty()) throw UsageError("a figure of maps needs at least one");
   const GmtSession gmt("drift draws maps", control.stop);
   check_ghostscript();

@@ -33,10 +33,10 @@ inline Picture read_picture(const std::filesystem::path& path) {
   return picture;
 }
 
-inline constexpr float kNoValue = std::numeric_limits<float>::quiet_NaN();
+inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 // value(longitude or x, latitude or y), the same for every time plus the time's index.
-using FieldOf = std::function<float(double, double)>;
+using FieldOf = std::function<double(double, double)>;
 
 inline FieldHeader map_options(const Grid& grid, bool with_sd) {
   FieldHeader options = {.grid = grid};
@@ -53,7 +53,7 @@ inline void write_map_file(const std::filesystem::path& path, const FieldHeader&
   const Grid& grid = options.grid;
   std::vector<double> lon(grid.x.count), lat(grid.x.count);
   FieldFileWriter writer(path, options);
-  std::vector<float> values(grid.x.count);
+  std::vector<double> values(grid.x.count);
   const bool plain = grid.crs.empty() && grid.x.unit != "degrees_east";
   for (std::size_t time = 0; time < std::max<std::size_t>(1, options.time_days.size()); ++time) {
     for (std::size_t row = 0; row < grid.y.count; ++row) {
@@ -61,7 +61,7 @@ inline void write_map_file(const std::filesystem::path& path, const FieldHeader&
       for (std::size_t layer = 0; layer < options.layers.size(); ++layer) {
         for (std::size_t c = 0; c < grid.x.count; ++c) {
           const double x = plain ? grid.x.at(c) : lon[c], y = plain ? grid.y.at(row) : lat[c];
-          values[c] = (layer == 0 ? mean : sd)(x, y) + static_cast<float>(time);
+          values[c] = (layer == 0 ? mean : sd)(x, y) + static_cast<double>(time);
         }
         writer.write(layer, time, row, values);
       }

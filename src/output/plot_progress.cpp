@@ -5,8 +5,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "core/atomic_file.h"
 #include "drift/error.h"
+#include "drift/files.h"
 #include "drift/plot.h"
 #include "output/gmt.h"
 
@@ -14,7 +14,7 @@ namespace drift {
 
 void plot_progress(const std::vector<double>& best_so_far, const std::filesystem::path& picture) {
   check_picture_name(picture);
-  AtomicFile out(picture);
+  check_outputs({}, {{"the picture", picture}});
   const GmtSession gmt("drift tune --picture draws");
   std::string steps;  // "trial value" lines, two a trial
   double low = INFINITY, high = -INFINITY;
@@ -35,8 +35,7 @@ void plot_progress(const std::vector<double>& best_so_far, const std::filesystem
   std::ifstream drawn(gmt.folder() / ("progress." + extension), std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(drawn)), {});
   if (bytes.empty()) throw Error(fmt::format("{}: GMT drew nothing", picture.string()));
-  out.write(std::as_bytes(std::span(bytes)));
-  out.commit();
+  write_text_file(picture, bytes);
 }
 
 }  // namespace drift

@@ -13,7 +13,7 @@
 #include "drift/error.h"
 #include "drift/parse_number.h"
 #include "netcdf/cf_time.h"
-#include "netcdf/netcdf_reader.h"
+#include "netcdf/guarded_open.h"
 
 namespace drift {
 namespace {
@@ -171,7 +171,7 @@ void read_space(const NcReader& file, NcGrid& grid, PlotSource& source) {
 }  // namespace
 
 PlotSource read_plot_source(const std::filesystem::path& map, const PlotOptions& options) {
-  const NcReader file(map);
+  const NcReader file = open_guarded(map);
   const std::vector<const NcVariable*> fields = fields_of(file);
   const NcVariable& variable = choose_variable(file, fields, options.variable);
   const NcVariable* sd = options.panels == PlotPanels::mean ? nullptr : uncertainty_of(file, variable, fields);

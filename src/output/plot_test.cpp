@@ -34,10 +34,10 @@ class PlotMap : public testing::Test {
   }
 
   static FieldOf patch_at(
-      double lon, double lat, double size, FieldOf inside = [](double, double) { return 0.0f; }) {
+      double lon, double lat, double size, FieldOf inside = [](double, double) { return 0.0; }) {
     return [=](double x, double y) {
       if (std::isnan(inside(x, y))) return kNoValue;
-      return std::abs(std::remainder(x - lon, 360.0)) < size && std::abs(y - lat) < size ? 0.5f : -0.5f;
+      return std::abs(std::remainder(x - lon, 360.0)) < size && std::abs(y - lat) < size ? 0.5 : -0.5;
     };
   }
 
@@ -78,8 +78,8 @@ class PlotMap : public testing::Test {
   ScratchFolder scratch_;
 };
 
-float north_of_60(double, double lat) { return lat > 60.0 ? 0.0f : kNoValue; }
-float south_of_60(double, double lat) { return lat < -60.0 ? 0.0f : kNoValue; }
+double north_of_60(double, double lat) { return lat > 60.0 ? 0.0 : kNoValue; }
+double south_of_60(double, double lat) { return lat < -60.0 ? 0.0 : kNoValue; }
 
 // Lambert's azimuthal projection about the pole: radius as a share of the map's half width.
 double polar_radius(double lat, double edge) {
@@ -164,10 +164,10 @@ TEST_F(PlotMap, LaysCoastlinesOnTheFieldsOwn) {
   const std::vector<char> ocean = is_ocean(lon, lat);
   for (const bool mirrored : {false, true}) {
     FieldFileWriter writer(scratch_ / "map.nc", map_options(grid, false));
-    std::vector<float> values(grid.size());
+    std::vector<double> values(grid.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t column = i % grid.x.count, at = mirrored ? i - column + (grid.x.count - 1 - column) : i;
-      values[i] = ocean[at] != 0 ? -0.5f : kNoValue;
+      values[i] = ocean[at] != 0 ? -0.5 : kNoValue;
     }
     writer.write(0, 0, 0, values);
     writer.finish();
@@ -185,7 +185,7 @@ TEST_F(PlotMap, DrawsMeanAndSdSideBySideAndSaysWhatItDrew) {
   file.time_days = {25627.0, 25628.25};
   write_map_file(
       scratch_ / "map.nc", file, [](double, double lat) { return static_cast<float>(lat / 90.0); },
-      [](double, double) { return 0.25f; });
+      [](double, double) { return 0.25; });
   const PlotReport report = plot_map(scratch_ / "map.nc", scratch_ / "map.png", {.time = "2020-03-02T06:00", .dpi = 60});
   EXPECT_EQ(report.variable, "sla");
   EXPECT_EQ(report.sd_variable, "sla_uncertainty");
@@ -200,7 +200,7 @@ TEST_F(PlotMap, DrawsMeanAndSdSideBySideAndSaysWhatItDrew) {
 
 TEST_F(PlotMap, DrawsObservationsInTheFieldsColours) {
   write_map_file(scratch_ / "map.nc", map_options(parse_grid("bbox:-40,20,-20,40:1"), false),
-                 [](double, double) { return -0.5f; });
+                 [](double, double) { return -0.5; });
   PlotOptions with = options();
   for (int i = 0; i < 4000; ++i) {  // thinned, so many that they have no outlines
     with.observations.lon_deg.push_back(-30.0 + 0.0005 * i);
@@ -214,7 +214,7 @@ TEST_F(PlotMap, DrawsObservationsInTheFieldsColours) {
 }
 
 TEST_F(PlotMap, WritesPdf) {
-  write_map_file(scratch_ / "map.nc", map_options(parse_grid("global:10"), false), [](double, double) { return 1.0f; });
+  write_map_file(scratch_ / "map.nc", map_options(parse_grid("global:10"), false), [](double, double) { return 1.0; });
   plot_map(scratch_ / "map.nc", scratch_ / "map.PDF", {});
   EXPECT_THAT(read_bytes(scratch_ / "map.PDF"), testing::StartsWith("%PDF-"));
 }
@@ -264,7 +264,7 @@ class PlotErrors : public PlotMap {
     FieldHeader file = map_options(parse_grid("global:10"), true);
     file.time_days = {25627.0};
     write_map_file(
-        scratch_ / "map.nc", file, [](double, double) { return 1.0f; }, [](double, double) { return 1.0f; });
+        scratch_ / "map.nc", file, [](double, double) { return 1.0; }, [](double, double) { return 1.0; });
   }
 
   template <class Wanted>
@@ -283,14 +283,14 @@ TEST_F(PlotErrors, SayWhatIsWrong) {
   write_bytes(scratch_ / "text.nc", "this is not a map at all");
   expect<Error>("text.nc", "p.png", {}, "is not a NetCDF file");
   expect<Error>("none.nc", "p.png", {}, "no such file");
-  expect<Error>("map.nc", "no_folder/p.png", {}, "there is no folder");
+  expect<Error>("map.nc", "no_folder/p.png", {}, "does not exist");
   expect<UsageError>("map.nc", "p.jpeg", {}, "a picture is .png or .pdf, not '.jpeg'");
   expect<UsageError>("map.nc", "p", {}, "a picture is .png or .pdf");
   expect<UsageError>("map.nc", "p.png", {.variable = "slaa"}, "no variable 'slaa' on a grid; did you mean 'sla'?");
   expect<UsageError>("map.nc", "p.png", {.time = "1"}, "no time 1; it has 1");
   expect<UsageError>("map.nc", "p.png", {.time = "2021-01-01"}, "no time 2021-01-01");
   expect<UsageError>("map.nc", "p.png", {.time = "noon"}, "neither an index nor a time");
-  expect<UsageError>("map.nc", "p.png", {.colours = "batlo"}, "GMT has no colours 'batlo'; did you mean 'batlow'?");
+  expect<UsageError>("map.nc", "p.png", {.colours = "batlo"}, "GMT has no colour map 'batlo'; did you mean 'batlow'?");
   expect<UsageError>("map.nc", "p.png", {.limits = std::array<double, 2>{1.0, 1.0}}, "colour limits");
   expect<UsageError>("map.nc", "p.png", {.width_cm = 1.0}, "4 to 100");
   expect<UsageError>("map.nc", "p.png", {.dpi = 5000}, "30 to 1200");

@@ -6,11 +6,10 @@
 #include <cctype>
 #include <fstream>
 #include <iterator>
-#include <span>
 
-#include "core/atomic_file.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
+#include "drift/files.h"
 #include "drift/plot.h"
 #include "output/gmt.h"
 #include "output/plot_text.h"
@@ -61,14 +60,6 @@ std::string picture_format(const std::filesystem::path& picture) {
   return extension.empty() ? "" : extension.substr(1);
 }
 
-void check_picture_folder(const std::filesystem::path& picture) {
-  std::error_code ignored;
-  const std::filesystem::path folder = picture.has_parent_path() ? picture.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder, ignored)) {
-    throw Error(fmt::format("cannot write {}: there is no folder {}", picture.string(), folder.string()));
-  }
-}
-
 void check_ghostscript() {
   if (find_program("gs").empty()) {
     throw Error("GMT makes PNG and PDF files with Ghostscript, which is not installed: apt-get install ghostscript");
@@ -85,9 +76,7 @@ void check_picture_name(const std::filesystem::path& picture) {
 void publish_picture(const std::filesystem::path& drawn, const std::filesystem::path& picture) {
   std::ifstream file(drawn, std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(file), {});
-  AtomicFile out(picture);
-  out.write(std::as_bytes(std::span(bytes)));
-  out.commit();
+  write_text_file(picture, bytes);
 }
 
 }  // namespace drift

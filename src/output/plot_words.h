@@ -17,7 +17,6 @@ std::string bar_label(const VariableInfo& info);
 std::string figure_title(const PlotSource& source, const std::string& title, bool sd_alone);
 
 std::string picture_format(const std::filesystem::path& picture);  // "png" of "map.PNG"
-void check_picture_folder(const std::filesystem::path& picture);   // throws Error where there is none
 void check_ghostscript();                                          // throws Error where GMT would miss it
 
 // What GMT has drawn, under the picture's name.

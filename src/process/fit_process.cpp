@@ -239,8 +239,7 @@ class Fitter {
       finder.find(data_.coordinates.row(target.row), settings_.fit_neighbours, target.exclusion, Edges::sharp, target.near);
     });
     std::erase_if(targets_, [](const Target& target) { return target.near.size() < 3; });
-    if (targets_.empty())
-      throw Error("a process found no observations beside each other's tracks; are all of them on one track?");
+    if (targets_.empty()) throw Error("the process needs observations on several tracks; are all of them on one?");
   }
 
   template <class Work>
@@ -391,13 +390,14 @@ ProcessFit fit_process(Space space, bool has_time, const PlaceData& data, const 
   return Fitter(space, has_time, data, settings).run();
 }
 
-Process make_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings) {
+Process make_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings,
+                     std::vector<std::uint32_t>* group_of) {
   const ProcessParameters found = fit_process(space, has_time, data, settings).parameters;
   const bool tracks = !data.track.empty();
   const double both = std::sqrt(found.length_x * found.length_y);
   const CellSides sides = {tracks ? kSide * both : 0.0, tracks ? kSide * found.time_length : 0.0};
   const std::size_t neighbours = tracks ? settings.neighbours : 2 * settings.neighbours;
-  return Process(space, has_time, found, gather_places(space, has_time, data, sides), neighbours);
+  return Process(space, has_time, found, gather_places(space, has_time, data, sides, group_of), neighbours);
 }
 
 }  // namespace drift

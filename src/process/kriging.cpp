@@ -17,11 +17,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-gp::PlanarForm form_of(double nu) {
-  if (nu == 0.5) return gp::PlanarForm::matern_1_2;
-  return nu == 1.5 ? gp::PlanarForm::matern_3_2 : gp::PlanarForm::matern_5_2;
-}
-
 }  // namespace
 
 void Neighbourhood::clear() {
@@ -29,6 +24,7 @@ void Neighbourhood::clear() {
   track.clear();
   platform.clear();
   motion.clear();
+  groups.clear();
 }
 
 ProcessNumbers packed(const ProcessParameters& p) {
@@ -103,7 +99,7 @@ void Kriging::correlate(Index j, const std::array<double, kDimensions>& point, i
                                      .point = at,
                                      .count = dimensions,
                                      .n = static_cast<std::size_t>(count),
-                                     .form = form_of(nu)};
+                                     .form = gp::planar_form({.family = Family::matern, .nu = nu})};
     if (to_pull) {
       gp::planar_values_and_pulls(column, to, to_pull);
     } else {

@@ -27,8 +27,9 @@ struct Neighbourhood {
   std::vector<double> count;           // observations in the place
   std::vector<std::int32_t> track;     // -1: none
   std::vector<std::int32_t> platform;
-  std::vector<PlaceMotion> motion;  // empty unless asked for
-  double reach = 0.0;               // how far they were searched for: a guess for the next target; 0: none yet
+  std::vector<PlaceMotion> motion;                     // empty unless asked for
+  std::vector<std::pair<std::size_t, double>> groups;  // that they come from, each with its share: 1, less where it fades
+  double reach = 0.0;                                  // how far they were searched for: a guess for the next target; 0: none yet
 
   std::size_t size() const { return x.size(); }
   void clear();

@@ -368,6 +368,7 @@ void PlaceFinder::find(const EnginePosition& target, std::size_t k, const Exclus
       const Moving share = ratio(distance, whole_at);
       whole = ramp(chain(2.0 * share.value - 1.0, 2.0, share));
     }
+    out.groups.emplace_back(candidate.group, 1.0 / (1.0 + leaving.value));
     if (whole.value >= 1.0) {
       search.add_whole(candidate, leaving);
     } else {

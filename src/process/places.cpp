@@ -51,7 +51,8 @@ void append(Places& places, Sum sum, Space space) {
 
 }  // namespace
 
-Places gather_places(Space space, bool has_time, const PlaceData& data, const CellSides& sides) {
+Places gather_places(Space space, bool has_time, const PlaceData& data, const CellSides& sides,
+                     std::vector<std::uint32_t>* group_of) {
   const std::size_t n = data.size(), columns = data.coordinates.cols;
   const bool together = sides.space > 0.0;
   std::vector<Key> keys(n);
@@ -70,6 +71,7 @@ Places gather_places(Space space, bool has_time, const PlaceData& data, const Ce
 
   Places places;
   places.columns = columns;
+  if (group_of) group_of->resize(n);
   std::int32_t group = -1;
   for (std::size_t first = 0; first < n;) {
     Sum sum;
@@ -87,6 +89,7 @@ Places gather_places(Space space, bool has_time, const PlaceData& data, const Ce
     places.platform.push_back(owner[1]);
     places.fold.push_back(owner[2]);
     places.group.push_back(group);
+    for (std::size_t i = first; i < last && group_of; ++i) (*group_of)[order[i]] = static_cast<std::uint32_t>(group);
     first = last;
   }
   return places;

@@ -48,7 +48,9 @@ struct CellSides {
   double time = 0.0;
   int finer = 6;  // places along a side of a group
 };
-Places gather_places(Space space, bool has_time, const PlaceData& data, const CellSides& sides);
+// group_of, if given: [n] the group of each observation.
+Places gather_places(Space space, bool has_time, const PlaceData& data, const CellSides& sides,
+                     std::vector<std::uint32_t>* group_of = nullptr);
 
 // The groups as places of their own, one each: what predictions take from afar.
 Places groups_of(const Places& places, Space space);

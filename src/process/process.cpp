@@ -20,6 +20,7 @@ struct Process::Parts {
   Places places;
   std::size_t neighbours;
   PlaceFinder finder;
+  LocalSpread spread;
 
   Parts(Space s, bool time, ProcessParameters p, Places all, std::size_t k)
       : space(s),
@@ -31,7 +32,7 @@ struct Process::Parts {
 
   // Mean, variance and, on request, slope of the field at one point, from one solution.
   struct Point {
-    double mean, variance;
+    double mean, variance, local;
     std::array<double, 3> slope;
   };
   Point at(const float* row, int fold, bool with_slope, Neighbourhood& near, Kriging& kriging) const {
@@ -39,7 +40,7 @@ struct Process::Parts {
     finder.find(target, neighbours, {.fold = fold}, Edges::fading, with_slope ? Motion::wanted : Motion::none, near);
     const ProcessParameters here = at_target(parameters, space, target);
     kriging.solve(here, near, Kriging::kField);
-    Point point = {trend_at(row) + kriging.rounded_mean(), kriging.variance(), {}};
+    Point point = {trend_at(row) + kriging.rounded_mean(), kriging.variance(), spread.at(near), {}};
     if (!with_slope) return point;
     point.slope = kriging.slope(frame_motion(parameters, space, target));
     if (space == Space::plane) point.slope[0] += parameters.trend[1], point.slope[1] += parameters.trend[2];
@@ -52,6 +53,24 @@ struct Process::Parts {
     return trend[0] + trend[1] * static_cast<double>(row[0]) + trend[2] * static_cast<double>(row[1]);
   }
 };
+
+namespace {
+
+// work() makes what a thread needs and returns what is done with each point; results do not depend on the thread.
+template <class Work>
+void for_points(std::size_t points, int threads, const Work& work) {
+  constexpr std::size_t kBlock = 64;  // points that a thread takes at a time
+  const std::size_t blocks = (points + kBlock - 1) / kBlock;
+  std::atomic<std::size_t> next = 0;
+  run_on_threads(std::max(1, threads > 0 ? threads : available_threads()), [&](int) {
+    auto each = work();
+    for (std::size_t block = next++; block < blocks; block = next++) {
+      for (std::size_t i = block * kBlock; i < std::min(points, (block + 1) * kBlock); ++i) each(i);
+    }
+  });
+}
+
+}  // namespace
 
 Process::Process(Space space, bool has_time, ProcessParameters parameters, Places places, std::size_t neighbours) {
   if (places.size() == 0) throw UsageError("a process needs observations");
@@ -76,25 +95,40 @@ void Process::predict(MatrixView<const float> points, const ProcessForecast& out
                       std::span<const int> left_out) const {
   const Parts& parts = *parts_;
   if (points.rows > 0 && points.cols != parts.places.columns) {
-    throw UsageError("a process was given points with another number of coordinates than its observations have");
+    throw UsageError("the points and the observations of a process differ in their number of coordinates");
   }
-  constexpr std::size_t kBlock = 64;  // points that a thread takes at a time
-  const std::size_t blocks = (points.rows + kBlock - 1) / kBlock;
-  std::atomic<std::size_t> next = 0;  // who takes a block does not change it
-  run_on_threads(std::max(1, threads > 0 ? threads : available_threads()), [&](int) {
-    Neighbourhood near;
-    Kriging kriging;
-    for (std::size_t block = next++; block < blocks; block = next++) {
-      for (std::size_t i = block * kBlock; i < std::min(points.rows, (block + 1) * kBlock); ++i) {
-        const float* row = points.row(i);
-        const int fold = left_out.empty() ? kNoFold : left_out[i];
-        const Parts::Point point = parts.at(row, fold, !out.gradient.empty(), near, kriging);
-        if (!out.mean.empty()) out.mean[i] = point.mean;
-        if (!out.variance.empty()) out.variance[i] = point.variance;
-        for (std::size_t d = 0; d < 3 && !out.gradient.empty(); ++d) out.gradient(i, d) = point.slope.at(d);
-      }
-    }
+  for_points(points.rows, threads, [&] {
+    return [&, near = Neighbourhood(), kriging = Kriging()](std::size_t i) mutable {
+      const int fold = left_out.empty() ? kNoFold : left_out[i];
+      const Parts::Point point = parts.at(points.row(i), fold, !out.gradient.empty(), near, kriging);
+      if (!out.mean.empty()) out.mean[i] = point.mean;
+      if (!out.variance.empty()) out.variance[i] = point.variance;
+      if (!out.local.empty()) out.local[i] = point.local;
+      for (std::size_t d = 0; d < 3 && !out.gradient.empty(); ++d) out.gradient(i, d) = point.slope.at(d);
+    };
   });
 }
+
+void Process::learn_spread(const SpreadEvidence& evidence, MatrixView<const float> points, std::span<const int> left_out,
+                           int threads, std::span<double> local) {
+  Parts& parts = *parts_;
+  const std::size_t groups = static_cast<std::size_t>(parts.places.group.back()) + 1;
+  LocalSpread spread = {surprises(evidence, groups), 0.0};
+  std::vector<SurpriseSum> around(points.rows);
+  for_points(points.rows, threads, [&] {
+    return [&, near = Neighbourhood()](std::size_t i) mutable {
+      const Exclusion exclusion = {.fold = left_out.empty() ? kNoFold : left_out[i]};
+      parts.finder.find(points.row(i), parts.neighbours, exclusion, Edges::fading, near);
+      around[i] = sum_of(spread.surprise, near);
+    };
+  });
+  spread.prior = fit_prior(evidence, around);
+  for (std::size_t i = 0; i < points.rows; ++i) local[i] = spread.prior > 0.0 ? around[i].with(spread.prior) : 1.0;
+  set_local_spread(spread.prior > 0.0 ? std::move(spread) : LocalSpread());
+}
+
+const LocalSpread& Process::local_spread() const { return parts_->spread; }
+
+void Process::set_local_spread(LocalSpread spread) { parts_->spread = std::move(spread); }
 
 }  // namespace drift

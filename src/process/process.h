@@ -11,6 +11,7 @@
 
 #include "drift/matrix_view.h"
 #include "drift/network_spec.h"
+#include "process/local_spread.h"
 #include "process/parameters.h"
 #include "process/places.h"
 
@@ -30,8 +31,9 @@ struct ProcessSettings {
 // Results at n points; spans that are not wanted are empty.
 struct ProcessForecast {
   std::span<double> mean = {};       // [n]
-  std::span<double> variance = {};   // [n] of the field, the unknown mean included
+  std::span<double> variance = {};   // [n] of the field, the unknown mean included, were the spread the same everywhere
   MatrixView<double> gradient = {};  // [n, 3] of the mean: per unit towards the east (x), north (y), per unit of time
+  std::span<double> local = {};      // [n] factor on that variance, and on the errors', of the local spread
 };
 
 class Process {
@@ -49,8 +51,16 @@ class Process {
   bool has_time() const;
   std::size_t neighbours() const;
 
-  // Variance of an observation of the field on a track and platform of its own.
+  // Variance of an observation's errors on a track and platform of its own, were the spread the same everywhere.
   double observation_variance() const;
+
+  // Learns where it errs by more than elsewhere, from errors of observations that `points` [rows, coordinates] are the rows of
+  // and that were forecast without their fold `left_out` [rows]; their local factors, by other folds, go to `local` [rows].
+  void learn_spread(const SpreadEvidence& evidence, MatrixView<const float> points, std::span<const int> left_out, int threads,
+                    std::span<double> local);
+  const LocalSpread& local_spread() const;
+  // As learnt before, with the surprise of each group of places.
+  void set_local_spread(LocalSpread spread);
 
   // points [n, coordinates]. `left_out` [n], if any: places of this fold do not take part (kNoFold: all do).
   void predict(MatrixView<const float> points, const ProcessForecast& out, int threads, std::span<const int> left_out = {}) const;
@@ -72,7 +82,8 @@ struct ProcessFit {
 // Throws Error where there are too few observations. Stopped: what was found so far.
 ProcessFit fit_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings);
 
-// Parameters and places together.
-Process make_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings);
+// Parameters and places together. group_of, if given: [observations] the group of places that each belongs to.
+Process make_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings,
+                     std::vector<std::uint32_t>* group_of = nullptr);
 
 }  // namespace drift

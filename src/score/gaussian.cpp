@@ -22,7 +22,7 @@ using std::numbers::pi;
 using std::numbers::sqrt2;
 
 void check_lengths(const char* score, std::span<const double> y, std::span<const double> mean) {
-  if (y.empty()) throw UsageError(fmt::format("{}: there is nothing to score", score));
+  if (y.empty()) throw UsageError(fmt::format("{}: no forecasts to score", score));
   if (y.size() != mean.size()) throw UsageError(fmt::format("{}: {} values but {} means", score, y.size(), mean.size()));
 }
 
@@ -33,7 +33,7 @@ void check_spread(const char* score, std::span<const double> y, std::span<const 
   for (std::size_t i = 0; i < sd.size(); ++i) {
     if (sd[i] > 0.0 || (zero_allowed && sd[i] == 0.0)) continue;
     throw UsageError(fmt::format("{}: the standard deviation of forecast {} is {}; it must be {}", score, i, sd[i],
-                                 zero_allowed ? "zero or more" : "more than zero (an ensemble of one member has no spread)"));
+                                 zero_allowed ? "zero or more" : "greater than zero (an ensemble of one member has no spread)"));
   }
 }
 

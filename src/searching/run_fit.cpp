@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "drift/error.h"
+#include "drift/files.h"
 #include "drift/tune_run.h"
 
 namespace drift {
@@ -18,7 +19,7 @@ FitPlan searched(const FitPlan& plan, const Dataset& data, const Control& contro
   control.tell(fmt::format("\nSearching for settings, {} trials{}.", settings.tune.trials,
                            study.empty() ? std::string() : "; the study is " + study));
   const TuneResult result = tune_run(plan, data, study, control, hooks.trial);
-  if (!result.best) throw Error("no trial of the search succeeded; drift tune --show tells why each failed");
+  if (!result.best) throw Error("no trial of the search succeeded; drift tune --show prints why each failed");
   FitPlan found = plan_fit(result.settings, data, Judging::automatic, control);
   if (hooks.planned) hooks.planned(found);
   return found;
@@ -27,6 +28,7 @@ FitPlan searched(const FitPlan& plan, const Dataset& data, const Control& contro
 }  // namespace
 
 FittedRun run_fit(const RunSettings& settings, const Dataset& data, const Control& control, const RunHooks& hooks) {
+  check_outputs(run_inputs(settings), run_outputs(settings));
   const bool searches = settings.tune.method == TuneMethod::bayes;
   const double begin = searches ? kSearchShare : 0.0;
   FittedRun run = {.plan = plan_fit(settings, data, Judging::automatic, control), .result = {}};

@@ -5,6 +5,7 @@
 
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
+#include "drift/text.h"
 #include "settings/setting_list.h"
 
 namespace drift {
@@ -16,7 +17,9 @@ class OneSetting {
   OneSetting(const char* table, const char* key, const SettingRule& rule) : table_(table), key_(key), rule_(rule) {}
 
   void check(bool) const {}
-  void check(const std::string&) const {}
+  void check(const std::string& text) const {  // settings are kept with the model, as TOML
+    require(is_utf8(text), fmt::format("'{}'", printable(text)), "must be UTF-8; rename the file or column");
+  }
   void check(const FitChoice& choice) const {
     const bool own = choice.parts != FitMethod::other;
     require(own || !choice.name.empty(), "\"\"", "must name a method");

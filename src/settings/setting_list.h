@@ -32,6 +32,13 @@ struct SettingRule {
   bool more_than_least = false;  // the least itself is not allowed
   unsigned bears = on_fit | on_search | on_comparison | on_own_networks;
 
+  bool lists_files = false;  // the flag takes all paths that follow
+
+  SettingRule of_files() const {
+    SettingRule rule = *this;
+    rule.lists_files = true;
+    return rule;
+  }
   SettingRule bearing(unsigned on) const {
     SettingRule rule = *this;
     rule.bears = on;
@@ -66,13 +73,13 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   const auto data = [&](const char* key, auto& field, const SettingRule& rule) {
     visit("data", key, field, rule.bearing(on_observations));
   };
-  data("files", s.data.files, any("", "Observations: paths or globs, NetCDF or CSV"));
+  data("files", s.data.files, any("", "Observations: paths or globs, NetCDF or CSV").of_files());
   data("value", s.data.roles.value, any("--value", "Variable (column) with the values"));
   data("lon", s.data.roles.lon, any("--lon", "Variable with the longitudes"));
   data("lat", s.data.roles.lat, any("--lat", "Variable with the latitudes"));
   data("x", s.data.roles.x, any("--x", "Variable with x, in place of longitudes"));
   data("y", s.data.roles.y, any("--y", "Variable with y, in place of latitudes"));
-  data("time", s.data.roles.time, any("--time", "Variable with the times; - for none: a model of space alone"));
+  data("time", s.data.roles.time, any("--time", "Variable with the times; - for none: the field does not vary in time"));
   data("sigma", s.data.roles.sigma, any("--sigma", "Variable with the values' standard errors; - for none"));
   data("track", s.data.roles.track, any("--track", "Variable with the tracks; - for none"));
   data("platform", s.data.roles.platform, any("--platform", "Variable with the platforms; - for none"));
@@ -85,6 +92,18 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   data("to", s.data.to, any("--to", "Keep only times up to this one"));
   data("track_gap_s", s.data.track_gap_s, more_than_zero("--track-gap-s", "Gap that starts a new track, seconds"));
   data("any_order", s.data.any_order, any("--any-order", "Accept along-track files whose times run backwards"));
+  data("no_quality_control", s.data.no_quality_control,
+       any("--no-quality-control", "Keep observations that the product's quality control leaves out"));
+  data("time_units", s.data.time_units,
+       any("--time-units", "Unit of times that are numbers, such as 'seconds since 2000-01-01', or datenum (MATLAB's)"));
+  data("units", s.data.units, any("--units", "Unit of the values, if the files lack it or have it wrong"));
+  data("standard_name", s.data.standard_name, any("--standard-name", "CF standard name of the values"));
+  data("long_name", s.data.long_name, any("--long-name", "Long name of the values, for titles of maps"));
+  data("bad_files", s.data.bad_files, any("--bad-files", "What to do when one of several NetCDF files cannot be opened"));
+  visit("data", "open_limit_s", s.data.open_limit_s,
+        between("--open-limit-s",
+                "Seconds for a child process to open a NetCDF-4 file, which a damaged one may crash; 0: no child", 0.0, 1e6)
+            .bearing(on_nothing));
 
   visit("domain", "kind", s.domain.kind, any("--domain", "Domain of the field (plane needs --crs)"));
   visit("domain", "crs", s.domain.crs, any("--crs", "Coordinate reference system of the plane, such as EPSG:6931"));
@@ -96,9 +115,10 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   visit("split", "block", s.split.block, more_than_zero("--block", "Side of a block to hold out, km (or the unit of x and y)"));
   visit("split", "block_days", s.split.block_days,
         between("--block-days", "Length of a block to hold out, days; 0: all times", 0.0, 1e9));
-  visit(
-      "split", "test", s.split.test,
-      any("--test", "Files of the test set, used for scores only, never for training: paths or globs").bearing(on_observations));
+  visit("split", "test", s.split.test,
+        any("--test", "Files of the test set, used for scores only, never for training: paths or globs")
+            .of_files()
+            .bearing(on_observations));
   visit("split", "test_where", s.split.test_where,
         any("--test-where",
             "Test set: observations that satisfy this condition, such as 'pass in 8,16' or 'platform == Sentinel-3B'")

@@ -135,7 +135,8 @@ const std::vector<SettingInfo>& setting_infos() {
                       std::is_same_v<Field, bool>,
                       kIsList<Field>,
                       kTypeOf<Field>,
-                      {words.begin(), words.end()}});
+                      {words.begin(), words.end()},
+                      rule.lists_files});
     });
     return list;
   }();
@@ -164,6 +165,13 @@ ReadOptions read_options(const RunSettings& settings) {
   options.box = data.box;
   options.track_gap_s = data.track_gap_s;
   options.any_order = data.any_order;
+  options.quality_control = !data.no_quality_control;
+  options.time_units = data.time_units;
+  options.units = data.units;
+  options.standard_name = data.standard_name;
+  options.long_name = data.long_name;
+  options.bad_files = data.bad_files;
+  options.open_limit_s = data.open_limit_s;
   options.threads = settings.threads;
   if (!data.from.empty() || !data.to.empty()) {
     constexpr double kEver = std::numeric_limits<double>::infinity();

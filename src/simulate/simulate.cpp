@@ -54,7 +54,7 @@ const RepeatOrbit& orbit_of(const std::string& platform) {
     if (orbit.platform == platform) return orbit;
   }
   throw UsageError(
-      fmt::format("simulate: no orbit is known for '{}'; known are {}", platform, fmt::join(simulated_platforms(), ", ")));
+      fmt::format("simulate: no orbit is known for '{}'; choose from {}", platform, fmt::join(simulated_platforms(), ", ")));
 }
 
 // Which positions are observed. The latitudes are tested first, by their sines: most positions go no further.
@@ -230,8 +230,8 @@ double rate_for(std::size_t observations, const SimulateOptions& options) {
                                  options.days * kSecondsPerDay;
   }
   if (seconds == 0.0) {
-    throw UsageError(fmt::format("simulate: no platform flies over this {} in {:g} days",
-                                 options.box ? "box" : "belt of latitudes", options.days));
+    throw UsageError(fmt::format("simulate: no platform crosses this {} in {:g} days", options.box ? "box" : "belt of latitudes",
+                                 options.days));
   }
   return static_cast<double>(observations) / seconds;
 }

@@ -199,7 +199,7 @@ TEST(Simulate, RefusesWrongSettingsAndNamesThem) {
   EXPECT_NE(message([](SimulateOptions& o) { o.noise_sd = -1.0; }).find("noise_sd"), std::string::npos);
   EXPECT_NE(message([](SimulateOptions& o) { o.days = std::nan(""); }).find("days"), std::string::npos);
   EXPECT_NE(message([](SimulateOptions& o) { o.south_deg = 91.0; }).find("south_deg"), std::string::npos);
-  EXPECT_NE(message([](SimulateOptions& o) { o.platforms = {"Jason-9"}; }).find("'Jason-9'; known are Sentinel-3A"),
+  EXPECT_NE(message([](SimulateOptions& o) { o.platforms = {"Jason-9"}; }).find("'Jason-9'; choose from Sentinel-3A"),
             std::string::npos);
   EXPECT_NE(message([](SimulateOptions& o) { o.outlier_share = 1.5; }).find("outlier_share is 1.5"), std::string::npos);
   EXPECT_NE(message([](SimulateOptions& o) { o.outlier_sd = 0.0; }).find("outlier_sd"), std::string::npos);

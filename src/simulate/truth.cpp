@@ -13,7 +13,7 @@
 
 #include "core/blocks.h"
 #include "drift/error.h"
-#include "netcdf/netcdf_reader.h"
+#include "netcdf/guarded_open.h"
 #include "simulate/truth_layout.h"
 #include "simulate/truth_stencil.h"
 
@@ -33,7 +33,7 @@ struct Moment {
 class GridTruth {
  public:
   GridTruth(const std::filesystem::path& path, const std::string& variable)
-      : file_(path),
+      : file_(open_guarded(path)),
         gridded_(find_gridded(file_, variable)),
         packing_(file_.packing(*gridded_.variable)),
         stencils_(make_stencil_finder(gridded_)) {}

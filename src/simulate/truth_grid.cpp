@@ -10,6 +10,7 @@
 #include "drift/error.h"
 #include "drift/field.h"
 #include "geo/grid_mapping.h"
+#include "netcdf/guarded_open.h"
 #include "simulate/truth_layout.h"
 
 namespace drift {
@@ -81,7 +82,7 @@ Grid even_grid(const NcReader& file, const NcVariable& variable) {
 }  // namespace
 
 Grid grid_from_file(const std::filesystem::path& path) {
-  const NcReader file(path);
+  const NcReader file = open_guarded(path);
   const std::vector<const NcVariable*> candidates = gridded_candidates(file);
   if (candidates.empty()) throw UsageError(fmt::format("{}: no variable is on a grid", path.string()));
   Grid grid = even_grid(file, *candidates.front());

@@ -22,7 +22,7 @@ std::vector<double> read_times(const NcReader& file, const NcVariable& time) {
   for (double& number : numbers) number = clock.to_days(number);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (std::isfinite(numbers[i]) && (i == 0 || numbers[i] > numbers[i - 1])) continue;
-    throw Error(fmt::format("{}: the times '{}' do not grow throughout", file.path().string(), time.name));
+    throw Error(fmt::format("{}: the times '{}' are not in ascending order", file.path().string(), time.name));
   }
   return numbers;
 }

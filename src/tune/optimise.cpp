@@ -140,7 +140,7 @@ void check_not_hopeless(const Study& study) {
   const bool all_failed =
       std::all_of(study.trials.begin(), study.trials.end(), [](const Trial& trial) { return trial.state == TrialState::failed; });
   if (!all_failed) return;
-  throw Error(fmt::format("all {} trials of the search failed, the first with: {}. Mend that and begin a new study",
+  throw Error(fmt::format("all {} trials of the search failed, the first with: {}. Correct that and start a new study",
                           study.trials.size(), study.trials.front().message));
 }
 

@@ -108,8 +108,8 @@ class StudyReader {
 
   Study read(const std::string& text) const {
     const Json json = Json::parse(text, nullptr, false);
-    if (json.is_discarded() || !json.is_object()) refuse("it is not JSON, or cut short");
-    if (!json.contains("format") || json["format"] != kFormat) refuse("it is not a study of drift");
+    if (json.is_discarded() || !json.is_object()) refuse("it is not JSON, or is truncated");
+    if (!json.contains("format") || json["format"] != kFormat) refuse("it is not a drift study");
     if (!json.contains("version") || json["version"] != kVersion) {
       refuse(fmt::format("this drift reads version {} of studies, and the file is of another", kVersion));
     }
@@ -144,7 +144,7 @@ class StudyReader {
     }
     for (const auto& [key, value] : json.items()) {
       if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-        refuse(fmt::format("{} has a key \"{}\" that is not known", where, key.substr(0, 80)));
+        refuse(fmt::format("{} has an unknown key \"{}\"", where, key.substr(0, 80)));
       }
     }
   }

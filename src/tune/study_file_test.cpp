@@ -89,7 +89,7 @@ TEST(StudyFile, ForeignFilesAndOtherVersionsAreRefused) {
   const ScratchFolder folder;
   EXPECT_THAT(refusal(folder / "none.json"), HasSubstr("No such file"));
   write_bytes(folder / "a", R"({"spec": 3})");
-  EXPECT_THAT(refusal(folder / "a"), HasSubstr("not a study of drift"));
+  EXPECT_THAT(refusal(folder / "a"), HasSubstr("not a drift study"));
   write_bytes(folder / "b", "[1, 2]");
   EXPECT_THAT(refusal(folder / "b"), HasSubstr("not JSON"));
   write_bytes(folder / "c", R"({"format": "drift study", "version": 99})");

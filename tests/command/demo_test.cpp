@@ -40,8 +40,8 @@ TEST(Demo, TellsItsStoryAndLeavesEveryFileItNames) {
   const TemporaryFolder folder;
   const FinishedRun run = demo(folder, "--members 3");
   ASSERT_EQ(run.status, 0) << run.err;
-  for (const char* said : {"Simulated 3,0", "The field moves", "Model: 3 networks", "Against the truth", "RMSE", "CRPS", "NLL",
-                           "intervals hold", "the truth changes by"}) {
+  for (const char* said : {"Simulated 3,0", "The field moves", "Model: 3 networks", "Scores against the truth", "RMSE", "CRPS",
+                           "NLL", "coverage", "the truth changes by"}) {
     EXPECT_TRUE(contains(run.out, said)) << run.out;
   }
   for (const char* name :
@@ -134,7 +134,7 @@ TEST(Demo, FailsWithStatusOneWhereItCannotWrite) {
   const FinishedRun run = run_shell(folder.path(), fmt::format("{} --out file/inside", kSmall));
   EXPECT_EQ(run.status, 1);
   EXPECT_EQ(run.out, "");
-  EXPECT_TRUE(run.err.starts_with("drift: file/inside: the folder")) << run.err;
+  EXPECT_TRUE(run.err.starts_with("drift: cannot create the folder file/inside")) << run.err;
 }
 
 TEST(Demo, FailsWithStatusTwoWhenThereIsNothingToFit) {

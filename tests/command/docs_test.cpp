@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <regex>
 #include <sstream>
@@ -29,6 +30,27 @@ std::string blocks(const std::string& text, const std::string& language) {
   return found;
 }
 
+// Names of the pages in a folder of docs/, in order.
+std::vector<std::string> pages(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(page(folder))) names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// gtest's names are letters, digits and _.
+std::string test_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+// Runs what a page has a reader type, in one shell, as a reader would; it ends at the first line that fails.
+void expect_examples_run(const std::filesystem::path& folder, const std::string& examples) {
+  const FinishedRun run = run_shell(folder, "set -ex\n" + examples);
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+}
+
 class VerbPage : public testing::TestWithParam<std::string> {};
 
 TEST_P(VerbPage, ExamplesRun) {
@@ -37,11 +59,7 @@ TEST_P(VerbPage, ExamplesRun) {
   std::ofstream(folder.path() / "run.toml") << blocks(read_file(page("run-file.md")), "toml");
   const std::string examples = blocks(read_file(page("verbs/" + GetParam() + ".md")), "sh");
   ASSERT_TRUE(contains(examples, "drift " + GetParam()));
-  std::istringstream lines(examples);
-  for (std::string line; std::getline(lines, line);) {
-    const FinishedRun run = run_shell(folder.path(), line);
-    EXPECT_EQ(run.status, 0) << line << "\n" << run.err;
-  }
+  expect_examples_run(folder.path(), examples);
 }
 
 TEST_P(VerbPage, NamesEveryOption) {
@@ -58,10 +76,39 @@ TEST_P(VerbPage, NamesEveryOption) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, VerbPage,
-                         testing::Values("demo", "inspect", "simulate", "fit", "tune", "predict", "score", "compare", "plot",
-                                         "bench", "completion"),
-                         [](const auto& verb) { return verb.param; });
+INSTANTIATE_TEST_SUITE_P(All, VerbPage, testing::ValuesIn(pages("verbs")), test_name);
+
+TEST(VerbPages, ThereIsOneForEveryVerb) {
+  const std::string help = run_command("--help").out;
+  const std::string list = help.substr(help.find("Subcommands:"));
+  const std::vector<std::string> written = pages("verbs");
+  const std::regex verb("\n  ([a-z]+) ");
+  std::size_t verbs = 0;
+  for (std::sregex_iterator i(list.begin(), list.end(), verb), end; i != end; ++i, ++verbs) {
+    EXPECT_TRUE(std::binary_search(written.begin(), written.end(), (*i)[1].str())) << "no docs/verbs/" << (*i)[1] << ".md";
+  }
+  EXPECT_EQ(verbs, written.size());
+}
+
+class HowToPage : public testing::TestWithParam<std::string> {};
+
+TEST_P(HowToPage, ExamplesRun) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(small_run(), folder.path(), std::filesystem::copy_options::recursive);
+  const std::string examples = blocks(read_file(page("howto/" + GetParam() + ".md")), "sh");
+  ASSERT_TRUE(contains(examples, "drift "));
+  expect_examples_run(folder.path(), examples);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HowToPage, testing::ValuesIn(pages("howto")), test_name);
+
+TEST(Tutorial, RunsFromFilesToMapAndScore) {
+  const std::filesystem::path data = std::filesystem::path(DRIFT_TEST_DATA) / "s3_waves";
+  if (!std::filesystem::is_directory(data)) GTEST_SKIP() << "no wave heights at " << data;
+  const TemporaryFolder folder;
+  std::filesystem::create_directory_symlink(std::filesystem::absolute(data), folder.path() / "s3_waves");
+  expect_examples_run(folder.path(), blocks(read_file(page("tutorial.md")), "sh"));
+}
 
 TEST(RunFilePage, NamesEverySettingWithItsFlagAndHelp) {
   const std::string text = read_file(page("run-file.md"));

@@ -24,7 +24,7 @@ TEST(Fit, SaysWhatItChoseAndWhereToGoOn) {
   ASSERT_EQ(run.status, 0) << run.err;
   for (const char* said :
        {"observations of ssh (m) from 1 NetCDF file", "Folds:", "in whole tracks", "Domain: the plane", "Model: 3 networks",
-        "Training: 20 epochs", "RMSE", "CRPS", "intervals hold", "Noise of an observation", "drift predict m.safetensors"}) {
+        "Training: 20 epochs", "RMSE", "CRPS", "coverage", "Noise of an observation", "drift predict m.safetensors"}) {
     EXPECT_TRUE(contains(run.out, said)) << said << " is not in\n" << run.out;
   }
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors.checkpoint"));
@@ -103,6 +103,7 @@ TEST(Fit, PlansWithoutTrainingWhenAsked) {
     const FinishedRun run = fit(folder, arguments);
     EXPECT_EQ(run.status, 0);
     EXPECT_TRUE(contains(run.out, "Training: 20 epochs"));
+    EXPECT_TRUE(contains(run.out, "Memory: about ")) << run.out;
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors"));
   }
 }
@@ -266,6 +267,26 @@ TEST(Fit, ScoresAGivenTestSet) {
                 fmt::format("drift fit '{}' --value ssh --test '{}' --test-where {} --out c.safetensors", tracks, tracks, where));
   EXPECT_EQ(two.status, 2);
   EXPECT_TRUE(contains(two.err, "two test sets")) << two.err;
+}
+
+// As a shell expands a pattern: none of the files may end up among those that train.
+TEST(Fit, TakesAllFilesThatFollowTestAsTheTestSet) {
+  const TemporaryFolder folder;
+  int written = 0;
+  for (const auto& [name, rows] : {std::pair{"train.csv", 400}, {"test_a.csv", 50}, {"test_b.csv", 30}}) {
+    std::ofstream file(folder.path() / name);
+    file << "lon,lat,height\n";
+    for (int i = 0; i < rows; ++i, ++written) {  // spread evenly over ten by ten degrees (Roberts 2018)
+      const double x = std::fmod(0.7548776662 * written, 1.0), y = std::fmod(0.5698402910 * written, 1.0);
+      file << fmt::format("{:.6f},{:.6f},{:.6f}\n", 10.0 * x, 10.0 * y, std::sin(6.0 * x) * std::cos(5.0 * y));
+    }
+  }
+  const FinishedRun run = run_shell(
+      folder.path(), "drift fit train.csv --value height --method process --test test_*.csv --out m.safetensors --json --quiet");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const nlohmann::json said = nlohmann::json::parse(run.out);
+  EXPECT_EQ(said["training_observations"], 400) << run.out;
+  EXPECT_EQ(said["test_observations"], 80) << run.out;
 }
 
 }  // namespace

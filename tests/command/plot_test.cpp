@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr float kNoValue = std::numeric_limits<float>::quiet_NaN();
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 struct Pixels {
   unsigned width = 0, height = 0;
@@ -64,11 +64,11 @@ class PlotCommand : public ::testing::Test {
         {.info = {.name = "sla_uncertainty", .long_name = "Standard deviation", .standard_name = "", .unit = "m"}});
     std::vector<double> lon(options.grid.size()), lat(options.grid.size());
     drift::grid_positions(options.grid, 0, lon, lat);
-    std::vector<float> mean(lon.size(), kNoValue), sd(lon.size(), kNoValue);
+    std::vector<double> mean(lon.size(), kNoValue), sd(lon.size(), kNoValue);
     for (std::size_t i = 0; i < lon.size(); ++i) {
       if (!(lat[i] > 62.0)) continue;
-      mean[i] = std::abs(lon[i] - 90.0) < 15.0 && std::abs(lat[i] - 75.0) < 4.0 ? 0.5f : -0.5f;
-      sd[i] = 0.1f;
+      mean[i] = std::abs(lon[i] - 90.0) < 15.0 && std::abs(lat[i] - 75.0) < 4.0 ? 0.5 : -0.5;
+      sd[i] = 0.1;
     }
     drift::FieldFileWriter writer(file("map.nc"), options);
     for (std::size_t time = 0; time < 2; ++time) writer.write(0, time, 0, mean), writer.write(1, time, 0, sd);
@@ -132,7 +132,7 @@ TEST_F(PlotCommand, SaysWhatIsWrong) {
   std::ofstream(file("text.nc")) << "not a map";
   expect_failure(1, file("text.nc"), "is not a NetCDF file");
   expect_failure(1, file("missing.nc"), "no such file");
-  expect_failure(1, file("map.nc") + " --out " + file("none/map.png"), "there is no folder");
+  expect_failure(1, file("map.nc") + " --out " + file("none/map.png"), "does not exist");
   expect_failure(2, file("map.nc") + " --out " + file("map.gif"), "a picture is .png or .pdf, not '.gif'");
   expect_failure(2, file("map.nc") + " --variable slaa", "no variable 'slaa' on a grid; did you mean 'sla'?");
   expect_failure(2, file("map.nc") + " --limits 1", "--limits: '1' is not LOW:HIGH");

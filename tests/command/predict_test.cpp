@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -277,6 +278,40 @@ TEST(Inspect, TellsWhatIsInTheFiles) {
   std::size_t rejected = 0;
   for (const auto& [reason, count] : report["rejected"].items()) rejected += count.get<std::size_t>();
   EXPECT_EQ(rejected + report["kept"].get<std::size_t>(), report["rows"].get<std::size_t>());
+}
+
+TEST(Inspect, ShowsTailsAMapAndATimeLineAndProposesWhatToLeaveOut) {
+  const TemporaryFolder folder;
+  std::string table = "lon,lat,time,value\n";
+  for (int i = 0; i < 200; ++i) {
+    table += "" + std::to_string(i % 20) + "," + std::to_string(i / 20) + ",2020-03-01T" + (i < 100 ? "06" : "18") + "," +
+             (i == 50 ? "328" : std::to_string(0.01 * (i % 17))) + "\n";
+  }
+  std::ofstream(folder.path() / "t.csv") << table << "1,2,2020-03-01,no number\n";
+  const FinishedRun text = run_shell(folder.path(), "drift inspect t.csv");
+  ASSERT_EQ(text.status, 0) << text.err;
+  for (const char* said : {"highest 328", "lowest  0 ", "Where\n  |", "When\n  |#", "leaves it out", "--valid ", "bad row",
+                           "t.csv:202: \"no number\""}) {
+    EXPECT_TRUE(contains(text.out, said)) << said << " is not in\n" << text.out;
+  }
+  const json report = json::parse(run_shell(folder.path(), "drift inspect t.csv --json").out);
+  EXPECT_EQ(report["highest"][0], 328.0);
+  EXPECT_LT(report["proposed_valid"][1], 328.0);
+  const FinishedRun drawn = run_shell(folder.path(), "drift inspect t.csv --valid 0:1 --png where.png");
+  ASSERT_EQ(drawn.status, 0) << drawn.err;
+  EXPECT_GT(std::filesystem::file_size(folder.path() / "where.png"), 5000u);
+  EXPECT_EQ(run_shell(folder.path(), "drift inspect t.csv --png where.bmp").status, 2);
+}
+
+TEST(Inspect, PrintsTheQualityControlOfAProduct) {
+  const std::string files = std::string(DRIFT_TEST_DATA) + "/gsfc_reference_ssh/*.nc";
+  if (!std::filesystem::exists(std::string(DRIFT_TEST_DATA) + "/gsfc_reference_ssh")) GTEST_SKIP() << "no real data at " << files;
+  const FinishedRun text = run_shell(small_run(), "drift inspect '" + files + "'");
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_TRUE(contains(text.out, "quality control: nasa_flag == 0 (")) << text.out;
+  EXPECT_TRUE(contains(text.out, "observations left out; --no-quality-control keeps them)")) << text.out;
+  const FinishedRun all = run_shell(small_run(), "drift inspect --no-quality-control '" + files + "'");
+  EXPECT_FALSE(contains(all.out, "quality control:")) << all.out;
 }
 
 TEST(Completion, OffersVerbsOptionsAndFiles) {

@@ -26,11 +26,11 @@ void write_truth(const std::filesystem::path& path, const std::vector<double>& t
                                 .time_days = time_days,
                                 .layers = {{.info = {"zos", "Sea surface height", "sea_surface_height_above_geoid", "m"}}}};
   drift::FieldFileWriter writer(path, options);
-  std::vector<float> values(options.grid.size());
+  std::vector<double> values(options.grid.size());
   for (std::size_t time = 0; time < time_days.size(); ++time) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool known = options.grid.y.at(i / options.grid.x.count) < 60.0;
-      values[i] = known ? 30.0f + static_cast<float>(time) : std::nanf("");
+      values[i] = known ? 30.0 + static_cast<double>(time) : std::nan("");
     }
     writer.write(0, time, 0, values);
   }
@@ -72,7 +72,7 @@ TEST(Simulate, ObservesAFileOverTheTimesItHas) {
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_TRUE(contains(run.out, "observations of zos")) << run.out;
   EXPECT_TRUE(contains(run.out, "2020-01-01 to 2020-01-03T12:00:00Z")) << run.out;
-  EXPECT_TRUE(contains(run.out, "left out: the truth has no value there")) << run.out;
+  EXPECT_TRUE(contains(run.out, "left out because the truth is missing there")) << run.out;
   const drift::Reading reading = read(folder, "tracks.nc");
   const drift::Observations& observations = reading.observations;
   EXPECT_EQ(reading.value.standard_name, "sea_surface_height_above_geoid");
@@ -143,7 +143,7 @@ TEST(Simulate, ObservesARealFieldThatMoves) {
 
   const FinishedRun beyond = run_shell(folder.path(), line + " --out u.nc --start 2005-06-20 --days 30");
   EXPECT_EQ(beyond.status, 2);
-  EXPECT_TRUE(contains(beyond.err, "but observations are wanted from 2005-06-20 to 2005-07-20")) << beyond.err;
+  EXPECT_TRUE(contains(beyond.err, "but observations are requested from 2005-06-20 to 2005-07-20")) << beyond.err;
 }
 
 TEST(Simulate, GivesTheSameFileForTheSameSeed) {
@@ -213,8 +213,8 @@ TEST(Simulate, RefusesWhatCannotBeInOneSentence) {
   expect_failure(2, "--out t.nc --start soon", "--start: 'soon'");
   expect_failure(2, "--out t.nc --bbox 1,2,3", "--bbox: '1,2,3' is not four numbers");
   expect_failure(2, "--out t.nc --bbox 0,50,10,40", "southern latitude is 50");
-  expect_failure(2, "--out t.nc --bbox 0,89,10,90 --days 1", "no platform flies over the --bbox");
-  expect_failure(2, "--out t.nc --platforms Jason-3", "'Jason-3'; known are Sentinel-3A");
+  expect_failure(2, "--out t.nc --bbox 0,89,10,90 --days 1", "no platform crosses the --bbox");
+  expect_failure(2, "--out t.nc --platforms Jason-3", "'Jason-3'; choose from Sentinel-3A");
   expect_failure(2, "--out t.nc --truth geiod", "did you mean 'geoid'?");
   expect_failure(2, "--out t.nc --variable zos", "--variable is for a truth from a file");
   expect_failure(2, "--out t.nc --days 1e9", "at most 4e9");
@@ -228,7 +228,7 @@ TEST(Simulate, RefusesWhatCannotBeInOneSentence) {
 }
 
 TEST(Simulate, FailsAtOnceWhereItCannotReadOrWrite) {
-  expect_failure(1, "--out nowhere/t.nc", "there is no folder nowhere");
+  expect_failure(1, "--out nowhere/t.nc", "the folder nowhere does not exist");
   expect_failure(1, "--out t.nc --truth gone.nc", "gone.nc");
 }
 
@@ -247,7 +247,7 @@ TEST(Simulate, RefusesTimesBeyondThoseOfTheTruth) {
     const FinishedRun run =
         run_shell(folder.path(), fmt::format("drift simulate --out t.nc --truth truth.nc --rate-hz 0.01 {}", times));
     EXPECT_EQ(run.status, 2) << times;
-    EXPECT_TRUE(contains(run.err, "is known from 2019-12-31T12:00:00Z to 2020-01-03T12:00:00Z, but observations are wanted"))
+    EXPECT_TRUE(contains(run.err, "covers 2019-12-31T12:00:00Z to 2020-01-03T12:00:00Z, but observations are requested"))
         << run.err;
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "t.nc")) << times;
   }

@@ -134,7 +134,7 @@ class CpuEngine final : public Engine {
 
 std::unique_ptr<Engine> make_cpu_engine(const EngineOptions& options) {
   if (options.threads < 0 || options.threads > 4096) {
-    throw UsageError(fmt::format("threads is {}: give a number from 1 to 4096, or 0 for one on each core", options.threads));
+    throw UsageError(fmt::format("threads is {} but must be from 1 to 4096, or 0 for one per core", options.threads));
   }
   return std::make_unique<cpu::CpuEngine>(options.threads == 0 ? available_threads() : options.threads);
 }

@@ -4,27 +4,12 @@
 
 #include "engine/cuda/launch.cuh"
 #include "engine/cuda/scales.h"
+#include "features/spectral_density.h"
 
 namespace drift::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-
-struct Spectrum {
-  bool matern;
-  double nu, log_inverse_scale;
-
-  __device__ Spectrum(bool is_matern, double smoothness, double lengthscale)
-      : matern(is_matern), nu(smoothness), log_inverse_scale(2.0 * log(lengthscale) - log(is_matern ? 2.0 * smoothness : 1.0)) {}
-  __device__ double scaled(double log_lambda) const { return exp(fmin(log_lambda + log_inverse_scale, 600.0)); }
-  __device__ double log_value(double log_lambda) const {
-    const double x = log_lambda + log_inverse_scale;
-    return matern ? -(nu + 1.0) * (fmax(x, 0.0) + log1p(exp(-fabs(x)))) : -0.5 * scaled(log_lambda);
-  }
-  __device__ double log_slope(double log_lambda) const {
-    return matern ? -2.0 * (nu + 1.0) / (1.0 + exp(-log_lambda - log_inverse_scale)) : -scaled(log_lambda);
-  }
-};
 
 __device__ double block_max(double x, double* memory) {
   for (int offset = 16; offset > 0; offset /= 2) x = fmax(x, __shfl_xor_sync(0xFFFFFFFFU, x, offset));
@@ -36,12 +21,12 @@ __device__ double block_max(double x, double* memory) {
 }
 
 __device__ void make_masses(const ScaleUpdate& u, double lengthscale, double* mass, double* slope, double* memory) {
-  const Spectrum spectrum(u.matern, u.nu, lengthscale);
+  const SpectralDensity<double> density(u.covariance, lengthscale);
   double top = -INFINITY;
   for (int n = threadIdx.x; n < u.degrees; n += kThreads) {
     const double log_lambda = log(static_cast<double>(n) * (n + 1.0));
-    mass[n] = log(2.0 * n + 1.0) + spectrum.log_value(log_lambda);
-    slope[n] = spectrum.log_slope(log_lambda);
+    mass[n] = log(2.0 * n + 1.0) + density.log_value(log_lambda);
+    slope[n] = density.log_slope(log_lambda);
     top = fmax(top, mass[n]);
   }
   top = block_max(top, memory);

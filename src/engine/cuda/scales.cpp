@@ -69,8 +69,7 @@ void DeviceScales::prepare_updates(const float* fixed, std::size_t fixed_stride,
     drawn_mass_ = DeviceArray<double>(mass.size());
     drawn_mass_.upload(mass, stream);
     mass_ = DeviceArray<double>(members_ * 2 * mass.size());
-    update_.matern = layer.sphere_covariance.family == Family::matern;
-    update_.nu = layer.sphere_covariance.nu;
+    update_.covariance = layer.sphere_covariance;
   }
   values_ = DeviceArray<double>(values.size());
   values_.upload(values, stream);

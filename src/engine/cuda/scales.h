@@ -32,8 +32,7 @@ struct ScaleUpdate {
   std::size_t scales_stride;
   // The sphere's:
   int sphere_lengthscale;  // kNone: no sphere
-  bool matern;
-  double nu;
+  Covariance covariance;
   int degrees;
   const double* drawn_mass;  // [degrees]
   double* mass;              // [members, 2 degrees] for work: masses, slopes

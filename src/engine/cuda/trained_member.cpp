@@ -7,6 +7,7 @@
 #include "drift/error.h"
 #include "engine/cuda/device.h"
 #include "engine/cuda/fused_passes.h"
+#include "train/update_groups.h"
 
 namespace drift::cuda {
 namespace {
@@ -21,10 +22,13 @@ std::size_t size(int count) { return static_cast<std::size_t>(count); }
 std::size_t floats_of(const Plan& plan, const Recipe& recipe, Wanted wanted, bool fused) {
   std::size_t floats = plan.fixed_size + (wanted.variational ? 9 : 4) * plan.parameter_size;
   for (const LayerPlan& layer : plan.layers) {
-    const std::size_t features = size(layer.features), outputs = size(layer.outputs);
+    const std::size_t features = size(layer.features);
     if (layer.structured) floats += size(layer.hidden) * features;
     if (fused) floats += 4 * (features + size(kFusedTile)) * size(kFusedWidth);
-    if (recipe.optimiser == Optimiser::muon) floats += 2 * features * outputs + 10 * std::min(features, outputs) * outputs;
+  }
+  for (const UpdateGroup& group : update_groups(plan, recipe, wanted.variational)) {
+    const std::size_t cols = group.size / group.rows;
+    if (group.rule == UpdateGroup::Rule::muon) floats += 2 * group.size + 10 * std::min(group.rows, cols) * cols;
   }
   return floats;
 }

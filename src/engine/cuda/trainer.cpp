@@ -200,7 +200,7 @@ void Trainer::enqueue_step(int rows, cudaStream_t stream) {
     enqueue_pass(first, count, rows, partials, batch, stream);
     partials += fused_ ? FusedPasses::loss_partials(count) : loss_partials(count);
   }
-  if (fused_ && (muon_by_layer_ || recipe_.optimiser == Optimiser::adam)) return;  // the last pass has seen to the rest
+  if (fused_ && (muon_by_layer_ || muon_.empty())) return;  // the last pass has seen to the rest
   enqueue_updates(stream);
   if (fused_) fused_->refresh(stream);
   enqueue_finish(partials, rows, stream);
@@ -225,7 +225,7 @@ void Trainer::enqueue_pass(int first, int count, int rows, int partial_first, co
                              .partial_stride = partials_};
   if (fused_) {
     const FusedAdam adam = fused_adam_settings();
-    const bool last = first + count == rows, by_adam = last && recipe_.optimiser == Optimiser::adam;
+    const bool last = first + count == rows, by_adam = last && muon_.empty();
     const bool by_muon = last && muon_by_layer_;
     const auto muon = [&](std::size_t bottleneck, cudaStream_t side) {
       for (const auto& each : muon_) each->enqueue_one(bottleneck, numbers_.data(), side);

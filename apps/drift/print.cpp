@@ -1,0 +1,36 @@
+#include "print.h"
+
+#include <cerrno>
+#include <iostream>
+
+#include "drift/text.h"
+
+namespace {
+
+int first_error = 0;  // NOLINT(*-non-const-global-variables): a stream remembers that it failed, but not why
+
+void note_error(bool failed) {
+  if (failed && first_error == 0) first_error = errno == 0 ? EIO : errno;
+}
+
+}  // namespace
+
+void put(std::FILE* stream, const std::string& text) {
+  const std::string shown = drift::printable(text);
+  errno = 0;
+  const bool failed = std::fwrite(shown.data(), 1, shown.size(), stream) < shown.size();
+  if (stream == stdout) note_error(failed);
+}
+
+int output_error() {
+  std::cout.flush();
+  errno = 0;
+  note_error(std::fflush(stdout) != 0);
+  note_error(std::ferror(stdout) != 0);
+  return first_error;
+}
+
+void print_json(const nlohmann::ordered_json& json) {
+  // Bytes that are not UTF-8, as in a file's name, must not keep the rest from being printed.
+  put(stdout, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}

@@ -1,0 +1,190 @@
+#include "data/check_values.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/scratch_folder.h"
+#include "data/platform_names.h"
+#include "data/reading_testing.h"
+#include "data/standard_names.h"
+#include "netcdf/netcdf_testing.h"
+
+namespace drift {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Table : public testing::Test {
+ protected:
+  // Twenty rows: values from 0 to 1.9 and then those of `more`; times as given.
+  std::string write(const std::vector<std::string>& more, double time0 = 0.0, double time_step = 1.0) const {
+    std::string text = "lon,lat,time,value\n";
+    const std::size_t rows = 20 + more.size();
+    for (std::size_t i = 0; i < rows; ++i) {
+      text += fmt::format("{},2,{},{}\n", i, time0 + time_step * static_cast<double>(i),
+                          i < 20 ? fmt::format("{}", 0.1 * static_cast<double>(i)) : more[i - 20]);
+    }
+    write_bytes(folder_ / "t.csv", text);
+    return (folder_ / "t.csv").string();
+  }
+  std::vector<std::string> warnings(const std::string& path, const ReadOptions& options = {}) const {
+    return read_observations({path}, options).report.warnings;
+  }
+  ScratchFolder folder_;
+};
+
+TEST_F(Table, FillValuesAreRemarkedUponWithAProposal) {
+  EXPECT_THAT(warnings(write({})), IsEmpty());
+  for (const char* fill : {"-9999", "-32768", "9.96921e36", "9.969209968386869e+36", "1e20"}) {
+    const std::string path = write({fill, fill});
+    EXPECT_THAT(warnings(path), ElementsAre(AllOf(HasSubstr("2 of 22 values of 'value' are"), HasSubstr("--valid 0:1.9"))))
+        << fill;
+    EXPECT_THAT(warnings(path, {.valid = Range{0.0, 1.9}}), IsEmpty());
+  }
+  EXPECT_THAT(warnings(write({"-99", "-60", "-80"})), IsEmpty());  // not far from the others: it may be a value
+}
+
+TEST_F(Table, ValuesThatCannotBeSquaredGetAnEarlyAnswer) {
+  EXPECT_THAT(refusal({write({"1e300"})}), AllOf(HasSubstr("the value 1e+300"), HasSubstr("--valid")));
+  EXPECT_THAT(refusal(
+                  {
+                      write({"-1e300"}),
+                  },
+                  {.valid = Range{-10, 10}}),
+              "accepted");
+  write_bytes(folder_ / "small.csv", std::string("lon,lat,value\n1,2,1e-170\n2,2,2e-170\n3,2,3e-170\n"));
+  EXPECT_THAT(refusal({(folder_ / "small.csv").string()}), HasSubstr("too close together to compute with; scale them"));
+}
+
+TEST_F(Table, TimesThatCanHardlyBeDaysAreRemarkedUpon) {
+  EXPECT_THAT(warnings(write({}, 26000.0)), IsEmpty());
+  EXPECT_THAT(warnings(write({}, 1.6e9)), ElementsAre(HasSubstr("--time-units 'seconds since 1970-01-01'")));
+  EXPECT_THAT(warnings(write({}, 6e8)), ElementsAre(HasSubstr("--time-units 'seconds since 2000-01-01'")));
+  EXPECT_THAT(warnings(write({}, 737791.0)), ElementsAre(HasSubstr("--time-units 'datenum'")));
+  EXPECT_THAT(warnings(write({}, 0.0, 86400.0)), ElementsAre(HasSubstr("span 4.49e+03 years")));
+  EXPECT_THAT(warnings(write({}, 2014.1, 0.01)), ElementsAre(HasSubstr("look like years")));
+  const std::string path = write({}, 1.6e9);
+  EXPECT_THAT(warnings(path, {.time_units = "seconds since 1970-01-01"}), IsEmpty());
+}
+
+TEST_F(Table, OptionsSayWhatTheValuesAre) {
+  const std::string path = write({});
+  EXPECT_EQ(read_observations({path}).value.unit, "");  // unknown stays unknown
+  const ReadOptions options = {.units = "m", .standard_name = "sea_surface_height_above_geoid", .long_name = "Height"};
+  EXPECT_EQ(read_observations({path}, options).value, (VariableInfo{"value", "Height", "sea_surface_height_above_geoid", "m"}));
+  EXPECT_THAT(warnings(path, options), IsEmpty());
+  EXPECT_THAT(warnings(path, {.standard_name = "sea_surface_height_above_geoid"}), ElementsAre(HasSubstr("--units 'm'")));
+  EXPECT_THAT(
+      warnings(path, {.units = "m", .standard_name = "sea_surface_height_above_geiod"}),
+      ElementsAre(AllOf(HasSubstr("did you mean 'sea_surface_height_above_geoid'"), HasSubstr("kept because it was given"))));
+}
+
+TEST(HeavyTails, AreThoseFarBeyondTheQuartiles) {
+  std::vector<double> values;
+  for (int i = 0; i < 1000; ++i) values.push_back(0.001 * i - 0.5);
+  EXPECT_FALSE(heavy_tails(values, 0.289));
+  values.back() = 328.0;
+  const auto tails = heavy_tails(values, 10.4);
+  ASSERT_TRUE(tails);
+  EXPECT_EQ(tails->beyond, 1u);
+  EXPECT_GT(tails->valid.high, 0.5);
+  EXPECT_LT(tails->valid.high, 10.0);
+}
+
+TEST(Sketches, ShowWhereAndWhen) {
+  Observations o;
+  for (int i = 0; i < 100; ++i) {
+    o.lon_deg.push_back(i < 90 ? 170.0 : -170.0);  // over the date line: 20 degrees apart, not 340
+    o.lat_deg.push_back(i < 90 ? 10.0 : -10.0);
+    o.time_days.push_back(i < 90 ? 0.0 : 10.0);
+    o.value.push_back(0.1 * i);
+  }
+  const Dataset data = make_dataset(o, {}, {.calendar_time = false});
+  const std::vector<std::string> map = sketch_map(data, 40);
+  ASSERT_THAT(map.size(), testing::AllOf(testing::Ge(15u), testing::Le(25u)));
+  EXPECT_EQ(map.front().front(), '#');
+  EXPECT_EQ(map.back().back(), ':');
+  EXPECT_EQ(map.front().back(), ' ');
+  EXPECT_EQ(sketch_times(data, 10), "#        :");
+}
+
+TEST(Summary, TellsTheTails) {
+  Observations o;
+  for (int i = 0; i < 1000; ++i) {
+    o.lon_deg.push_back(0.1 * i);
+    o.lat_deg.push_back(1.0);
+    o.value.push_back(i == 500 ? 328.0 : 0.001 * i);
+  }
+  const Summary summary = summarise(make_dataset(o));
+  EXPECT_EQ(summary.highest.front(), 328.0);
+  EXPECT_EQ(summary.lowest.front(), 0.0);
+  ASSERT_TRUE(summary.tails);
+  EXPECT_EQ(summary.tails->beyond, 1u);
+}
+
+TEST(StandardNames, AreAscendingAndKnownWithTheirModifier) {
+  EXPECT_TRUE(std::is_sorted(standard_names().begin(), standard_names().end()));
+  EXPECT_TRUE(is_standard_name("sea_surface_height_above_sea_level"));
+  EXPECT_TRUE(is_standard_name("sea_surface_height_above_sea_level standard_error"));
+  EXPECT_FALSE(is_standard_name("ssh"));
+  EXPECT_FALSE(is_standard_name(""));
+  EXPECT_EQ(canonical_unit("wind_speed"), "m s-1");
+}
+
+TEST(PlatformNames, AreThoseOfSatellites) {
+  EXPECT_EQ(platform_called("Altika Drifting Phase"), "SARAL/AltiKa");
+  EXPECT_EQ(platform_called("Sentinel 3A"), "Sentinel-3A");
+  EXPECT_EQ(platform_called("OSTM/Jason-2"), "Jason-2");
+  EXPECT_EQ(platform_called("Jason-3"), "Jason-3");
+  EXPECT_EQ(platform_called("Polarstern"), "Polarstern");
+  EXPECT_EQ(platform_called("Satellite"), "");
+}
+
+TEST(Passes, WithoutTimesAreSaidSo) {
+  const ScratchFolder folder;
+  const std::string path = (folder / "p.nc").string();
+  const auto write = [&](bool with_times) {
+    NcTestFile file(path);
+    const int n = file.dimension("obs", 3);
+    file.variable("lon", NC_DOUBLE, {n}, {1, 2, 3}, "degrees_east");
+    file.variable("lat", NC_DOUBLE, {n}, {1, 2, 3}, "degrees_north");
+    file.variable("pass", NC_INT, {n}, {1, 1, 2});
+    file.variable("ssh", NC_DOUBLE, {n}, {1, 2, 3}, "m");
+    if (with_times) file.variable("measured_at", NC_DOUBLE, {n}, {1, 2, 3}, "days since 2000-13-01");  // no such date
+  };
+  write(false);
+  EXPECT_THAT(read_observations({path}).report.warnings, ElementsAre(HasSubstr("passes have no times")));
+  EXPECT_THAT(read_observations({path}, {.roles = {.time = kNoRole}}).report.warnings, IsEmpty());
+  write(true);
+  EXPECT_THAT(refusal({path}), HasSubstr("does not end with a date"));
+}
+
+TEST(GuessedValue, IsNeverATimeAndCandidatesAreRanked) {
+  const ScratchFolder folder;
+  const std::string path = (folder / "g.nc").string();
+  const auto write = [&](bool second) {
+    NcTestFile file(path);
+    const int n = file.dimension("obs", 3);
+    file.variable("lon", NC_DOUBLE, {n}, {1, 2, 3}, "degrees_east");
+    file.variable("lat", NC_DOUBLE, {n}, {1, 2, 3}, "degrees_north");
+    file.variable("sst_dtime", NC_DOUBLE, {n}, {10, 20, 30}, "seconds");
+    file.variable("wind", NC_DOUBLE, {n}, {1, 2, 3}, "m s-1");
+    if (!second) return;
+    file.variable("altitude", NC_DOUBLE, {n}, {1, 2, 3}, "m");
+    file.variable("range_flag", NC_BYTE, {n}, {1, 2, 3});
+    file.variable("swh", NC_DOUBLE, {n}, {1, 2, 3}, "m", "sea_surface_wave_significant_height");
+  };
+  write(false);
+  EXPECT_EQ(read_observations({path}).report.roles.value, "wind");
+  write(true);
+  EXPECT_THAT(refusal({path}), HasSubstr("\n  'swh' (m)\n  'wind' (m s-1)\n  'altitude' (m)\n  'range_flag'"));
+}
+
+}  // namespace
+}  // namespace drift

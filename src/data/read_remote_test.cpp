@@ -1,0 +1,151 @@
+// Zarr stores and OPeNDAP, through netCDF-C.
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "core/scratch_folder.h"
+#include "data/reading_testing.h"
+#include "data/words.h"
+
+namespace drift {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Serves one dataset of three points by version 2 of the Data Access Protocol, on the loopback, until it goes.
+class DapServer {
+ public:
+  DapServer() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::listen(socket_, 16), 0);
+    EXPECT_EQ(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] { serve(); });
+  }
+  DapServer(const DapServer&) = delete;
+  DapServer& operator=(const DapServer&) = delete;
+  ~DapServer() {
+    ::shutdown(socket_, SHUT_RDWR);
+    thread_.join();
+    ::close(socket_);
+  }
+
+  std::string address(const std::string& name) const { return fmt::format("http://127.0.0.1:{}/{}", port_, name); }
+
+ private:
+  void serve() {
+    for (int client = ::accept(socket_, nullptr, nullptr); client >= 0; client = ::accept(socket_, nullptr, nullptr)) {
+      std::string request(8192, '\0');
+      const ssize_t got = ::recv(client, request.data(), request.size(), 0);
+      request.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+      const std::size_t begin = request.find(' ') + 1;
+      const std::string body = answer(request.substr(begin, request.find(' ', begin) - begin));
+      const std::string reply = body.empty() ? "HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+                                             : fmt::format("HTTP/1.0 200 OK\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
+      ::send(client, reply.data(), reply.size(), MSG_NOSIGNAL);
+      ::close(client);
+    }
+  }
+
+  static std::string answer(const std::string& path) {
+    const std::string_view before = std::string_view(path).substr(0, path.find('?'));
+    if (!before.starts_with("/tracks.")) return "";
+    if (before.ends_with(".dds")) return dds({"lon", "lat", "ssh"});
+    if (before.ends_with(".das")) {
+      return "Attributes {\n lon {\n  String units \"degrees_east\";\n }\n lat {\n  String units \"degrees_north\";\n }\n"
+             " ssh {\n  String units \"m\";\n }\n}\n";
+    }
+    if (!before.ends_with(".dods")) return "";
+    std::vector<std::string> names;
+    const std::size_t question = path.find('?');
+    for (const std::string& name : split(question == std::string::npos ? "lon,lat,ssh" : path.substr(question + 1), ',')) {
+      names.push_back(name.substr(0, name.find_first_of("[%")));
+    }
+    std::string body = dds(names) + "Data:\n";
+    for (const std::string& name : names) body += numbers(name == "lon" ? 10.0 : name == "lat" ? 50.0 : 0.5);
+    return body;
+  }
+
+  static std::string dds(const std::vector<std::string>& names) {
+    std::string text = "Dataset {\n";
+    for (const std::string& name : names) text += fmt::format(" Float64 {}[obs = 3];\n", name);
+    return text + "} tracks;\n";
+  }
+
+  // XDR: the length twice, then big-endian doubles.
+  static std::string numbers(double first) {
+    std::string bytes("\0\0\0\3\0\0\0\3", 8);
+    for (int i = 0; i < 3; ++i) {
+      const auto bits = std::bit_cast<std::uint64_t>(first + i);
+      for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(bits >> shift & 0xFFU);
+    }
+    return bytes;
+  }
+
+  int socket_;
+  std::uint16_t port_ = 0;
+  std::thread thread_;
+};
+
+TEST(Opendap, IsReadLikeAFile) {
+  const DapServer server;
+  const Reading reading = read_observations({server.address("tracks")}, {.roles = {.value = "ssh"}});
+  EXPECT_THAT(reading.observations.lon_deg, ElementsAre(10, 11, 12));
+  EXPECT_THAT(reading.observations.value, ElementsAre(0.5, 1.5, 2.5));
+  EXPECT_EQ(reading.value.unit, "m");
+}
+
+TEST(Opendap, ThatIsNoneIsRefusedWithWhatToDo) {
+  const DapServer server;
+  EXPECT_THAT(refusal({server.address("other.nc")}), AllOf(HasSubstr("cannot be opened"), HasSubstr("Fetch a plain file first")));
+}
+
+TEST(Zarr, AStoreIsReadLikeAFile) {
+  const ScratchFolder folder;
+  const std::filesystem::path store = folder / "tracks.zarr";
+  std::filesystem::create_directory(store);
+  write_bytes(store / ".zgroup", R"({"zarr_format": 2})");
+  write_bytes(store / ".zattrs", R"({"platform": "Jason-3"})");
+  const std::vector<std::pair<std::string, double>> variables = {{"lon", 10.0}, {"lat", 50.0}, {"ssh", 0.5}};
+  for (const auto& [name, first] : variables) {
+    std::filesystem::create_directory(store / name);
+    write_bytes(store / name / ".zarray",
+                R"({"zarr_format": 2, "shape": [3], "chunks": [3], "dtype": "<f8", "compressor": null, "fill_value": "NaN",)"
+                R"( "filters": null, "order": "C"})");
+    write_bytes(store / name / ".zattrs",
+                fmt::format(R"({{"_ARRAY_DIMENSIONS": ["obs"], "units": "{}"}})", name == "lon"   ? "degrees_east"
+                                                                                  : name == "lat" ? "degrees_north"
+                                                                                                  : "m"));
+    std::string bytes(3 * sizeof(double), '\0');
+    for (int i = 0; i < 3; ++i) {
+      const double number = first + i;
+      std::memcpy(bytes.data() + static_cast<std::size_t>(i) * sizeof(double), &number, sizeof(double));
+    }
+    write_bytes(store / name / "0", bytes);
+  }
+  const Reading reading = read_observations({store.string()}, {.roles = {.value = "ssh"}});
+  EXPECT_THAT(reading.observations.lat_deg, ElementsAre(50, 51, 52));
+  EXPECT_THAT(reading.observations.value, ElementsAre(0.5, 1.5, 2.5));
+  EXPECT_EQ(read_observations({(folder / "*.zarr").string()}).observations.size(), 3u);
+  EXPECT_THAT(refusal({(folder / "tracks.zarr" / "lon").string()}), HasSubstr("is a folder; name the files in it"));
+}
+
+}  // namespace
+}  // namespace drift

@@ -1,0 +1,32 @@
+#include "fields/process_info.h"
+
+#include <cmath>
+
+namespace drift {
+
+ProcessInfo info_of(const Process& process, const Domain& domain) {
+  const ProcessParameters& p = process.parameters();
+  const auto sd = [&](double variance) { return sd_from_engine(domain, std::sqrt(variance)); };
+  ProcessInfo info = {.nu = p.nu,
+                      .lengthscale_x = lengthscale_from_engine(domain, p.length_x),
+                      .lengthscale_y = lengthscale_from_engine(domain, p.length_y),
+                      .shear = p.shear,
+                      .fine_share = p.fine_share,
+                      .fine_length = p.fine_share > 0.0 ? p.fine_length : 0.0,
+                      .field_sd = sd(p.sill),
+                      .noise_sd = sd(p.nugget),
+                      .track_sd = sd(p.track_variance),
+                      .platform_sd = sd(p.platform_variance)};
+  if (!process.has_time()) return info;
+  info.time_lengthscale_days = time_lengthscale_from_engine(domain, p.time_length);
+  // Where q does not change: x / l_x + shear y / l_y = u t / l_t with y / l_y = v t / l_t.
+  info.velocity_x = (p.drift_x - p.shear * p.drift_y) * info.lengthscale_x / info.time_lengthscale_days;
+  info.velocity_y = p.drift_y * info.lengthscale_y / info.time_lengthscale_days;
+  return info;
+}
+
+std::optional<ProcessInfo> process_info(const FieldModel& model) {
+  return model.process ? std::optional(info_of(*model.process, model.domain)) : std::nullopt;
+}
+
+}  // namespace drift

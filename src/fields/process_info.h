@@ -1,0 +1,12 @@
+#pragma once
+
+#include "drift/domain.h"
+#include "drift/field_model.h"
+#include "process/process.h"
+
+namespace drift {
+
+// What a process found, in the domain's units: process_info() of a model (drift/field_model.h) has it of its own.
+ProcessInfo info_of(const Process& process, const Domain& domain);
+
+}  // namespace drift

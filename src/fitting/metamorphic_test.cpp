@@ -1,0 +1,159 @@
+// What is done to the observations must show in the predictions, and nothing else: no truth is needed to see whether it does.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "drift/predict.h"
+#include "fitting/fitting_testing.h"
+
+namespace drift {
+namespace {
+
+// In units of a prediction's own sd_total. Another rounding of float32 rows lets the search for a process's parameters stop
+// elsewhere within its tolerance, and a network's training go another way by rounding alone.
+constexpr double kRounding = 0.05;
+
+struct Points {
+  std::vector<double> lon, lat, time;
+};
+
+Points some_points() {
+  Points points;
+  for (int i = 0; i < 30; ++i) {
+    points.lon.push_back(-15.0 + 1.1 * i);
+    points.lat.push_back(12.0 + 0.8 * i);
+    points.time.push_back(20001.0 + 0.25 * i);
+  }
+  return points;
+}
+
+struct Said {
+  std::vector<double> mean, sd;
+};
+
+class Metamorphic : public testing::TestWithParam<std::string> {
+ protected:
+  static Dataset data_of(const Observations& observations) { return make_dataset(observations, small_dataset(2).value); }
+
+  static RunSettings settings(int threads = 2) {
+    RunSettings settings = small_settings();
+    settings.fit.method = fit_choice(GetParam());
+    settings.model.members = 2;
+    settings.train.epochs = 4.0;
+    settings.threads = threads;
+    settings.domain.kind = DomainKind::sphere;
+    return settings;
+  }
+
+  static Said predict(const Observations& observations, const Points& at, int threads = 2) {
+    const Dataset data = data_of(observations);
+    const FitResult result = fit(plan_fit(settings(threads), data), data);
+    const auto engine = make_cpu_engine({.threads = threads});
+    const FieldPrediction said = predict_field(*engine, result.model, at.lon, at.lat, at.time);
+    return {{said.mean.begin(), said.mean.end()}, {said.sd_total.begin(), said.sd_total.end()}};
+  }
+
+  static const Observations& observations() {
+    static const Observations all = small_dataset(12, 10).observations;
+    return all;
+  }
+  // Once per method: the tests of a program that runs all of them share it.
+  static const Said& base() {
+    static std::map<std::string, Said> kept;
+    auto found = kept.find(GetParam());
+    if (found == kept.end()) found = kept.emplace(GetParam(), predict(observations(), some_points())).first;
+    return found->second;
+  }
+
+  // mean = factor * the base's + shift, sd = factor * the base's, within `tolerance` sds.
+  static void expect_said(const Said& said, double factor, double shift, double tolerance) {
+    ASSERT_EQ(said.mean.size(), base().mean.size());
+    for (std::size_t i = 0; i < said.mean.size(); ++i) {
+      const double sd = factor * base().sd[i];
+      EXPECT_NEAR(said.mean[i], factor * base().mean[i] + shift, tolerance * sd + 1e-6 * std::abs(shift)) << "point " << i;
+      EXPECT_NEAR(said.sd[i], sd, tolerance * sd) << "point " << i;
+    }
+  }
+};
+
+TEST_P(Metamorphic, AnotherUnitOfTheValuesIsAnotherUnitOfThePredictions) {
+  Observations scaled = observations();
+  for (double& value : scaled.value) value *= 1024.0;  // a power of two: no number is rounded otherwise
+  expect_said(predict(scaled, some_points()), 1024.0, 0.0, 1e-6);
+}
+
+TEST_P(Metamorphic, AConstantAddedToTheValuesIsAddedToThePredictions) {
+  Observations shifted = observations();
+  for (double& value : shifted.value) value += 100.0;
+  expect_said(predict(shifted, some_points()), 1.0, 100.0, kRounding);
+}
+
+TEST_P(Metamorphic, AFullTurnOfTheLongitudesChangesNothing) {
+  Observations turned = observations();
+  for (std::size_t i = 0; i < turned.size(); i += 2) turned.lon_deg[i] += 360.0;
+  Points points = some_points();
+  for (double& lon : points.lon) lon += lon < 0.0 ? 360.0 : -360.0;
+  expect_said(predict(turned, points), 1.0, 0.0, 1e-4);
+}
+
+TEST_P(Metamorphic, ATurnOfTheGlobeTurnsTheMap) {
+  if (GetParam() == "network") GTEST_SKIP() << "random features are drawn in fixed directions";
+  Observations turned = observations();
+  for (double& lon : turned.lon_deg) lon += 90.0;
+  Points points = some_points();
+  for (double& lon : points.lon) lon += 90.0;
+  expect_said(predict(turned, points), 1.0, 0.0, kRounding);
+}
+
+TEST_P(Metamorphic, LaterObservationsMakeLaterPredictions) {
+  Observations later = observations();
+  for (double& time : later.time_days) time += 512.0;
+  Points points = some_points();
+  for (double& time : points.time) time += 512.0;
+  expect_said(predict(later, points), 1.0, 0.0, kRounding);
+}
+
+TEST_P(Metamorphic, TheNumberOfThreadsChangesNotABit) {
+  for (const int threads : {1, 3}) {
+    const Said said = predict(observations(), some_points(), threads);
+    EXPECT_EQ(said.mean, base().mean) << threads;
+    EXPECT_EQ(said.sd, base().sd) << threads;
+  }
+}
+
+// Tracks, times and positions are as they were; only the rows come in another order. Splits and folds are drawn from groups in
+// the order in which they come, so forecasts differ as those of another seed do, and agree within their own spread.
+TEST_P(Metamorphic, ShuffledTracksAgreeWithinTheSpread) {
+  Observations shuffled;
+  std::vector<std::size_t> order(observations().size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937 random(5);
+  std::shuffle(order.begin(), order.end(), random);
+  shuffled.platform_names = observations().platform_names;
+  for (const std::size_t row : order) {
+    shuffled.lon_deg.push_back(observations().lon_deg[row]);
+    shuffled.lat_deg.push_back(observations().lat_deg[row]);
+    shuffled.time_days.push_back(observations().time_days[row]);
+    shuffled.value.push_back(observations().value[row]);
+    shuffled.track.push_back(observations().track[row]);
+    shuffled.platform.push_back(observations().platform[row]);
+  }
+  const Said said = predict(shuffled, some_points());
+  double squares = 0.0;
+  for (std::size_t i = 0; i < said.mean.size(); ++i) {
+    const double z = (said.mean[i] - base().mean[i]) / base().sd[i];
+    squares += z * z;
+  }
+  EXPECT_LT(std::sqrt(squares / static_cast<double>(said.mean.size())), 0.5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, Metamorphic, testing::Values("process", "network"),
+                         [](const auto& method) { return method.param; });
+
+}  // namespace
+}  // namespace drift

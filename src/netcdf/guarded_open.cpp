@@ -1,0 +1,227 @@
+#include "netcdf/guarded_open.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netcdf.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string_view>
+
+#include "core/atomic_file.h"
+#include "core/threads.h"
+#include "drift/error.h"
+#include "netcdf/netcdf_call.h"
+
+namespace drift {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Paths = std::vector<std::filesystem::path>;
+
+}  // namespace
+
+bool is_hdf5(const std::filesystem::path& path) {
+  std::array<char, 4> magic = {};
+  std::ifstream file(path, std::ios::binary);
+  file.read(magic.data(), magic.size());
+  return std::string_view(magic.data(), static_cast<std::size_t>(file.gcount())) == "\x89HDF";
+}
+
+namespace {
+
+// As `ncdump -h` does.
+void list_all(const std::filesystem::path& path) {
+  const NcReader file(path);
+  const auto read_attributes = [&](const NcVariable& owner) {
+    for (const std::string& name : file.attribute_names(owner)) {
+      file.text(owner, name);
+      file.numbers(owner, name);
+    }
+  };
+  std::set<int> groups;
+  for (NcVariable variable : file.variables()) {
+    read_attributes(variable);
+    variable.id = NC_GLOBAL;
+    if (groups.insert(variable.group).second) read_attributes(variable);
+  }
+}
+
+bool write_all(int to, const char* bytes, std::size_t count) {
+  while (count > 0) {
+    const ssize_t written = ::write(to, bytes, count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    bytes += written;
+    count -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+// For each file a number of bytes and so many bytes of text: what is wrong with it.
+[[noreturn]] void work_as_child(const Paths& files, std::size_t first, int to) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_DFL);
+  const rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
+  for (std::size_t i = first; i < files.size(); ++i) {
+    std::string wrong;
+    try {
+      list_all(files[i]);
+    } catch (const std::exception& error) {
+      wrong = error.what();
+    }
+    const auto length = static_cast<std::uint32_t>(wrong.size());
+    std::array<char, sizeof(length)> head = {};
+    std::memcpy(head.data(), &length, sizeof(length));
+    if (!write_all(to, head.data(), head.size()) || !write_all(to, wrong.data(), wrong.size())) break;
+  }
+  ::_exit(0);
+}
+
+// A child and its share of the files; another takes over where one is lost.
+class Guard {
+ public:
+  Guard(Paths files, double limit_s) : files_(std::move(files)), limit_(limit_s) {}
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  ~Guard() { end(); }
+
+  bool done() const { return results_.size() == files_.size(); }
+  int descriptor() const { return from_.get(); }
+  std::vector<std::string>& results() { return results_; }
+
+  // False: no child can be had, and the rest goes untried.
+  bool start() {
+    std::array<int, 2> ends = {};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+    from_ = FileDescriptor(ends[0]);
+    FileDescriptor to(ends[1]);
+    {
+      const auto lock = lock_netcdf();
+      child_ = ::fork();
+    }
+    if (child_ == 0) work_as_child(files_, results_.size(), ends[1]);
+    since_ = Clock::now();
+    return child_ > 0;
+  }
+
+  // Takes what the child has written. False: it is gone before its work was done.
+  bool take() {
+    std::array<char, 4096> bytes = {};
+    const ssize_t count = ::read(from_.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) return true;
+    if (count <= 0) return false;
+    buffer_.append(bytes.data(), static_cast<std::size_t>(count));
+    std::uint32_t length = 0;
+    while (buffer_.size() >= sizeof(length)) {
+      std::memcpy(&length, buffer_.data(), sizeof(length));
+      if (buffer_.size() < sizeof(length) + length) break;
+      results_.push_back(buffer_.substr(sizeof(length), length));
+      buffer_.erase(0, sizeof(length) + length);
+      since_ = Clock::now();
+    }
+    return true;
+  }
+
+  bool late() const { return std::chrono::duration<double>(Clock::now() - since_).count() > limit_; }
+
+  // The file at hand is what the child was lost to.
+  void note_lost(bool hung) {
+    const int status = end();
+    std::string what =
+        hung ? fmt::format("it hangs: HDF5 could not open it within {:g} s", limit_)
+             : fmt::format("HDF5 crashes on it ({})", WIFSIGNALED(status) ? ::sigdescr_np(WTERMSIG(status)) : "it ended");
+    results_.push_back(fmt::format("{}: {}; the file is damaged", files_[results_.size()].string(), what));
+  }
+
+  int end() {
+    if (child_ <= 0) return 0;
+    ::kill(child_, SIGKILL);
+    int status = 0;
+    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    }
+    child_ = -1;
+    from_.close();
+    buffer_.clear();
+    return status;
+  }
+
+ private:
+  Paths files_;
+  double limit_;
+  pid_t child_ = -1;
+  FileDescriptor from_;
+  std::string buffer_;
+  Clock::time_point since_;
+  std::vector<std::string> results_;  // of the first files
+};
+
+void run(std::vector<std::unique_ptr<Guard>>& guards, const Control& control) {
+  constexpr int kPollMs = 50;
+  for (;;) {
+    control.check_stop("stopped while opening files");
+    std::vector<pollfd> waiting;
+    std::vector<Guard*> of;
+    for (const auto& guard : guards) {
+      if (guard->done()) continue;
+      if (guard->descriptor() < 0 && !guard->start()) return;
+      waiting.push_back({.fd = guard->descriptor(), .events = POLLIN, .revents = 0});
+      of.push_back(guard.get());
+    }
+    if (waiting.empty()) return;
+    ::poll(waiting.data(), waiting.size(), kPollMs);
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      if (waiting[i].revents != 0) {
+        if (!of[i]->take()) of[i]->note_lost(false);
+      } else if (of[i]->late()) {
+        of[i]->note_lost(true);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> try_to_open(std::span<const std::filesystem::path> files, double limit_s, const Control& control) {
+  std::vector<std::string> results(files.size());
+  std::vector<std::size_t> tried;
+  for (std::size_t i = 0; i < files.size() && limit_s > 0.0; ++i) {
+    if (is_hdf5(files[i])) tried.push_back(i);
+  }
+  const std::size_t children = std::min(tried.size(), static_cast<std::size_t>(available_threads()));
+  std::vector<std::unique_ptr<Guard>> guards;
+  for (std::size_t child = 0; child < children; ++child) {
+    Paths share;
+    for (std::size_t i = child; i < tried.size(); i += children) share.push_back(files[tried[i]]);
+    guards.push_back(std::make_unique<Guard>(std::move(share), limit_s));
+  }
+  run(guards, control);
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    std::vector<std::string>& some = guards[i % children]->results();
+    if (i / children < some.size()) results[tried[i]] = std::move(some[i / children]);
+  }
+  return results;
+}
+
+NcReader open_guarded(const std::filesystem::path& path, double limit_s) {
+  const std::string wrong = try_to_open(std::span(&path, 1), limit_s).front();
+  if (!wrong.empty()) throw Error(wrong);
+  return NcReader(path);
+}
+
+}  // namespace drift

@@ -1,0 +1,154 @@
+#include "drift/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "drift/engine.h"
+#include "drift/enum_words.h"
+#include "drift/error.h"
+#include "drift/field_model.h"
+#include "drift/grouped.h"
+#include "drift/run_settings.h"
+#include "drift/tune.h"
+#include "netcdf/netcdf_reader.h"
+#include "network/safetensors.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{1} << 22;  // numbers of a NetCDF file that are in memory at a time
+
+std::string count_text(std::size_t count) { return grouped(static_cast<double>(count)); }
+std::string bytes_text(std::uint64_t bytes) { return fmt::format("{:.3g} MB", 1e-6 * static_cast<double>(bytes)); }
+
+// The first bytes of a file, fewer where it is shorter.
+std::string beginning(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) throw Error(fmt::format("{}: is a folder", path.string()));
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(fmt::format("{}: cannot be read; is there such a file?", path.string()));
+  std::string bytes(64, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  if (bytes.empty()) throw Error(fmt::format("{}: is empty", path.string()));
+  return bytes;
+}
+
+// Eight bytes of a length below 2^32, then JSON.
+bool looks_like_safetensors(const std::string& bytes) {
+  return bytes.size() > 8 && bytes[8] == '{' && std::all_of(bytes.begin() + 4, bytes.begin() + 8, [](char c) { return c == 0; });
+}
+
+bool looks_like_json(const std::string& bytes) {
+  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && bytes[first] == '{';
+}
+
+void add_networks(const Ensemble& ensemble, VerifiedFile& verified) {
+  verified.facts.emplace_back("networks", count_text(ensemble.members.size()));
+}
+
+void describe_checkpoint(const std::filesystem::path& path, VerifiedFile& verified) {
+  const Checkpoint checkpoint = load_checkpoint(path);
+  verified.kind = "checkpoint";
+  add_networks(checkpoint.ensemble, verified);
+  std::uint64_t steps = 0;
+  for (const MemberProgress& member : checkpoint.state.members) steps = std::max<std::uint64_t>(steps, member.step);
+  verified.facts.emplace_back("training", fmt::format("{} steps taken", count_text(steps)));
+}
+
+void describe_model(const std::filesystem::path& path, VerifiedFile& verified) {
+  const FieldModel model = load_field_model(path);
+  verified.kind = "model";
+  if (!model.ensemble.members.empty()) add_networks(model.ensemble, verified);
+  if (model.process) verified.facts.emplace_back("process", "kriging in a moving frame");
+  if (model.method) verified.facts.emplace_back("method", model.method_text);
+  const VariableInfo& value = model.info.value;
+  verified.facts.emplace_back("value", value.unit.empty() ? value.name : fmt::format("{} [{}]", value.name, value.unit));
+  verified.facts.emplace_back("trained on", fmt::format("{} observations", count_text(model.info.training)));
+}
+
+VerifiedFile verify_safetensors(const std::filesystem::path& path) {
+  const SafetensorsFile file(path);
+  file.check_data();
+  VerifiedFile verified;
+  verified.has_checksums = file.has_checksums();
+  const auto metadata = [&](const char* key) {
+    const auto found = file.metadata().find(key);
+    return found == file.metadata().end() ? std::string("?") : found->second;
+  };
+  file.metadata().contains("recipe") ? describe_checkpoint(path, verified) : describe_model(path, verified);
+  std::uint64_t bytes = 0;
+  for (const auto& [name, tensor] : file.tensors()) bytes += tensor.end - tensor.begin;
+  verified.facts.emplace_back("tensors", fmt::format("{}, {}", count_text(file.tensors().size()), bytes_text(bytes)));
+  verified.facts.emplace_back("format",
+                              fmt::format("{}, written by drift {}", metadata("format_version"), metadata("drift_version")));
+  return verified;
+}
+
+VerifiedFile verify_study(const std::filesystem::path& path) {
+  const Study study = load_study(path);
+  VerifiedFile verified = {"study", false, {}};
+  std::string names;
+  for (const Setting& setting : study.space) names += (names.empty() ? "" : ", ") + setting.name;
+  verified.facts.emplace_back("settings", names);
+  const auto done =
+      std::count_if(study.trials.begin(), study.trials.end(), [](const Trial& trial) { return trial.state == TrialState::done; });
+  verified.facts.emplace_back("trials", fmt::format("{}, {} done", count_text(study.trials.size()), done));
+  if (const auto best = best_trial(study)) verified.facts.emplace_back("best", fmt::format("trial {}", *best));
+  return verified;
+}
+
+// Reads all numbers of a variable, some rows of its first dimension at a time.
+void read_through(const NcReader& file, const NcVariable& variable) {
+  std::vector<std::size_t> start(variable.dimensions.size(), 0), count;
+  for (const NcDimension& dimension : variable.dimensions) count.push_back(dimension.length);
+  const std::size_t size = variable.size();
+  const std::size_t rows = count.empty() ? 1 : count[0];
+  if (size == 0) return;
+  const std::size_t width = size / rows, step = std::clamp<std::size_t>(kBlock / width, 1, rows);
+  std::vector<double> numbers(step * width);
+  for (std::size_t row = 0; row < rows; row += step) {
+    const std::size_t here = std::min(step, rows - row);
+    if (!count.empty()) start[0] = row, count[0] = here;
+    file.read_stored(variable, start, count, std::span(numbers).first(here * width));
+  }
+}
+
+VerifiedFile verify_netcdf(const std::filesystem::path& path) {
+  const NcReader file(path);
+  const std::string source = file.text("source").value_or("");
+  if (!source.starts_with("drift ")) {
+    throw Error(fmt::format("{}: is a NetCDF file but not of drift; drift inspect shows what it holds", path.string()));
+  }
+  VerifiedFile verified = {file.text("cdm_data_type").value_or("") == "Grid" ? "map" : "observations", true, {}};
+  std::string names;
+  for (const NcVariable& variable : file.variables()) {
+    if (variable.is_number()) read_through(file, variable);
+    const bool axis = variable.dimensions.size() < 2 || variable.name.ends_with("_bounds");
+    if (axis && verified.kind == "map") continue;  // short and in one piece, where HDF5 has no checksums
+    names += (names.empty() ? "" : ", ") + variable.name;
+    if (variable.is_number()) verified.has_checksums = verified.has_checksums && file.has_checksums(variable);
+  }
+  verified.facts.emplace_back("variables", names);
+  verified.facts.emplace_back("written by", source);
+  return verified;
+}
+
+}  // namespace
+
+VerifiedFile verify_file(const std::filesystem::path& path) {
+  const std::string bytes = beginning(path);
+  if (looks_like_netcdf(path)) return verify_netcdf(path);
+  if (looks_like_safetensors(bytes)) return verify_safetensors(path);
+  if (looks_like_json(bytes)) return verify_study(path);
+  if (path.extension() == ".toml") {
+    check(read_run_file(path));
+    return {"run file", false, {}};
+  }
+  throw Error(fmt::format("{}: is not a file of drift: neither model, checkpoint, study, map nor run file", path.string()));
+}
+
+}  // namespace drift
