@@ -45,6 +45,7 @@ void visit_fields(Self& self, auto&& field) {
   field("track_time", self.track_time);
   field("platform_variance", self.platform_variance);
   field("trend", self.trend);
+  field("by_latitude", self.by_latitude);
 }
 
 template <class Self>
@@ -64,13 +65,14 @@ void check(const SafetensorsFile& file, const ProcessHeader& header) {
   const ProcessParameters& p = header.parameters;
   const auto positive = [](double number) { return number > 0.0 && std::isfinite(number); };
   const auto not_negative = [](double number) { return number >= 0.0 && std::isfinite(number); };
-  const bool good = (p.nu == 0.5 || p.nu == 1.5 || p.nu == 2.5) && positive(p.length_x) && positive(p.length_y) &&
-                    std::isfinite(p.shear) && not_negative(p.fine_share) && p.fine_share <= 1.0 && positive(p.fine_length) &&
-                    positive(p.time_length) && std::isfinite(p.drift_x) && std::isfinite(p.drift_y) && positive(p.sill) &&
-                    positive(p.nugget) && not_negative(p.track_variance) && positive(p.track_time) &&
-                    not_negative(p.platform_variance) && header.places > 0 && header.neighbours > 0 &&
-                    header.neighbours <= kMostNeighbours && header.weight.process >= 0.0 && header.weight.process <= 1.0 &&
-                    positive(header.weight.reach) && not_negative(header.spread_prior);
+  const bool good =
+      (p.nu == 0.5 || p.nu == 1.5 || p.nu == 2.5) && positive(p.length_x) && positive(p.length_y) && std::isfinite(p.shear) &&
+      not_negative(p.fine_share) && p.fine_share <= 1.0 && positive(p.fine_length) && positive(p.time_length) &&
+      std::isfinite(p.drift_x) && std::isfinite(p.drift_y) && positive(p.sill) && positive(p.nugget) &&
+      not_negative(p.track_variance) && positive(p.track_time) && not_negative(p.platform_variance) &&
+      std::all_of(p.by_latitude.begin(), p.by_latitude.end(), [](double c) { return std::abs(c) <= 10.0; }) &&
+      header.places > 0 && header.neighbours > 0 && header.neighbours <= kMostNeighbours && header.weight.process >= 0.0 &&
+      header.weight.process <= 1.0 && positive(header.weight.reach) && not_negative(header.spread_prior);
   if (!good) file.fail("is corrupt: a parameter of its process is out of range");
 }
 

@@ -10,6 +10,7 @@
 #include "drift/error.h"
 #include "fields/process_info.h"
 #include "fitting/length_text.h"
+#include "process/latitudes.h"
 
 namespace drift {
 namespace {
@@ -66,15 +67,16 @@ FittedProcess fit_process_part(const InterpolatorData& data, std::uint64_t seed,
   return fitted;
 }
 
-std::vector<std::string> describe(const Process& process, const Domain& domain) {
-  const ProcessInfo info = info_of(process, domain);
+namespace {
+
+// "2,870 by 2,190 km, the longer 4° north of east, 6 days; moving at 237, -31 km per day"
+std::string scales_text(const ProcessInfo& info, bool has_time, const Domain& domain) {
   // q = B x; the lengthscales along and across the stretch are those of B's singular values, that is of B'B's eigenvalues.
   const double x = 1.0 / info.lengthscale_x, y = 1.0 / info.lengthscale_y;
   const double xx = x * x, xy = x * info.shear * y, yy = (1.0 + info.shear * info.shear) * y * y;
   const double middle = 0.5 * (xx + yy), half = std::hypot(0.5 * (xx - yy), xy);
   const double longer = 1.0 / std::sqrt(middle - half), shorter = 1.0 / std::sqrt(middle + half);
-  std::string text = fmt::format("Process: Matérn {:g}, lengthscales {} by {} {}", info.nu, length_text(longer),
-                                 length_text(shorter), domain.unit);
+  std::string text = fmt::format("{} by {} {}", length_text(longer), length_text(shorter), domain.unit);
   if (longer > 1.1 * shorter) {
     const double degrees = 0.5 * std::atan2(-2.0 * xy, yy - xx) * 180.0 / std::numbers::pi + 0.0;  // no -0
     if (domain.kind == DomainKind::sphere) {
@@ -83,16 +85,46 @@ std::vector<std::string> describe(const Process& process, const Domain& domain) 
       text += fmt::format(", the longer {:.0f}° from the x axis", degrees);
     }
   }
-  if (process.has_time()) {
+  if (has_time) {
     text += fmt::format(", {:.3g} days; moving at {:.3g}, {:.3g} {} per day", info.time_lengthscale_days, info.velocity_x,
                         info.velocity_y, domain.unit);
   }
+  return text;
+}
+
+// Latitudes that 5, 50 and 95 % of the places are south of.
+std::vector<double> usual_latitudes(const Places& places) {
+  std::vector<float> sines;
+  for (std::size_t i = 0; i < places.size(); ++i) sines.push_back(places.rows()(i, 2));
+  std::vector<double> latitudes;
+  for (const double share : {0.05, 0.5, 0.95}) {
+    const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(sines.size() - 1));
+    std::nth_element(sines.begin(), sines.begin() + at, sines.end());
+    latitudes.push_back(std::asin(std::clamp(static_cast<double>(sines[static_cast<std::size_t>(at)]), -1.0, 1.0)));
+  }
+  return latitudes;
+}
+
+}  // namespace
+
+std::vector<std::string> describe(const Process& process, const Domain& domain) {
+  const ProcessInfo info = info_of(process, domain);
+  std::string text = fmt::format("Process: Matérn {:g}, lengthscales {}", info.nu, scales_text(info, process.has_time(), domain));
   if (info.fine_share > 0.0)
     text += fmt::format("; {:.0f} % of its variance over {:.2g} times these lengths", 100.0 * info.fine_share, info.fine_length);
   text += fmt::format("; SD of the field {:.3g}, of the noise {:.3g}", info.field_sd, info.noise_sd);
   if (info.track_sd > 0.0) text += fmt::format(", of the error along a track {:.3g}", info.track_sd);
   if (info.platform_sd > 0.0) text += fmt::format(", of the platform bias {:.3g}", info.platform_sd);
-  return {text + "."};
+  std::vector<std::string> sentences = {text + "."};
+  const ProcessParameters& p = process.parameters();
+  if (std::all_of(p.by_latitude.begin(), p.by_latitude.end(), [](double c) { return c == 0.0; })) return sentences;
+  for (const double latitude : usual_latitudes(process.places())) {
+    const EnginePosition target = {std::cos(latitude), 0.0, std::sin(latitude), 0.0};
+    const ProcessInfo here = info_of(at_target(p, Space::sphere, target), process.has_time(), domain);
+    sentences.push_back(fmt::format("At {:.0f}° {}: {}.", std::abs(latitude) * 180.0 / std::numbers::pi,
+                                    latitude < 0.0 ? "S" : "N", scales_text(here, process.has_time(), domain)));
+  }
+  return sentences;
 }
 
 OutOfFold forecast_out_of_fold(Engine& engine, const InterpolatorData& data, const Ensemble& ensemble, const Process& process,

@@ -39,6 +39,7 @@ struct Target {
   double value = 0.0;  // less the trend
   double error_variance = 0.0;
   std::int32_t platform = 0;
+  LatitudeTerms latitude = {};
   Exclusion exclusion;
   Neighbourhood near;
 };
@@ -49,8 +50,9 @@ struct Term {
 };
 
 // -log density of one target, and its gradient where wanted.
-Term term_of(const ProcessParameters& p, const Target& target, Kriging& kriging, bool gradient) {
+Term term_of(const ProcessParameters& everywhere, const Target& target, Kriging& kriging, bool gradient) {
   Term term;
+  const ProcessParameters p = at_latitude(everywhere, target.latitude);
   kriging.solve(p, target.near, target.platform);
   const double error = target.value - kriging.mean();
   const double total = kriging.variance() + p.nugget + p.track_variance + target.error_variance;
@@ -63,6 +65,10 @@ Term term_of(const ProcessParameters& p, const Target& target, Kriging& kriging,
   kriging.add_gradient(d_mean, d_total, term.gradient);
   term.gradient[kNugget] += d_total * p.nugget;
   term.gradient[kTrackVariance] += d_total * p.track_variance;
+  for (std::size_t i = 0; i < p.by_latitude.size(); ++i) {
+    term.gradient.at(kByLatitude + i) =
+        target.latitude.at(i % kLatitudeTerms) * term.gradient.at(kOfLatitude.at(i / kLatitudeTerms));
+  }
   return term;
 }
 
@@ -101,6 +107,7 @@ class Fitter {
       if (stopped() || (i > 0 && best.parameters.nu != smoothnesses[i])) break;  // smoother still would be worse still
     }
     if (!stopped() && !has_tracks_) try_second_structure(best);
+    if (!stopped() && space_ == Space::sphere) vary_by_latitude(best);
     report(1.0);
     best.evaluations = evaluations_;
     return best;
@@ -121,6 +128,13 @@ class Fitter {
     const ProcessParameters found = searched(from);
     const double score = objective(found, nullptr);
     if (score + 2.0 / groups_ < best.score) best = {found, score, 0};
+  }
+
+  // Its prior alone decides how far: few groups move it little.
+  void vary_by_latitude(ProcessFit& best) {
+    by_latitude_ = true;
+    const ProcessParameters found = searched(best.parameters);
+    best = {found, objective(found, nullptr), 0};
   }
 
   // Extents, variance, tracks' durations.
@@ -182,6 +196,7 @@ class Fitter {
     lowest_[kFineShare] = -5.0, highest_[kFineShare] = 5.0;
     lowest_[kFineLength] = std::log(0.01), highest_[kFineLength] = std::log(0.7);
     lowest_[kDriftX] = lowest_[kDriftY] = -3.0, highest_[kDriftX] = highest_[kDriftY] = 3.0;
+    for (int i = kByLatitude; i < kProcessNumbers; ++i) lowest_.at(i) = -2.0, highest_.at(i) = 2.0;
     lowest_[kTrackTime] = std::log(std::max(1e-2 * track_time_, 1e-12));
     highest_[kTrackTime] = std::log(std::max(1e2 * track_time_, 1e-12));
   }
@@ -218,6 +233,7 @@ class Fitter {
       Target target;
       target.row = std::min(data_.size() - 1, static_cast<std::size_t>(from + stream.uniform() * (to - from)));
       target.value = static_cast<double>(data_.values[target.row]) - trend_at(data_.coordinates.row(target.row));
+      if (space_ == Space::sphere) target.latitude = latitude_terms(static_cast<double>(data_.coordinates.row(target.row)[2]));
       if (!data_.error_variance.empty()) target.error_variance = static_cast<double>(data_.error_variance[target.row]);
       if (!data_.platform.empty()) target.platform = data_.platform[target.row];
       if (has_tracks_) {
@@ -287,6 +303,7 @@ class Fitter {
       pull(x[kFineShare] - std::log(kFineShare0 / (1.0 - kFineShare0)), 1.5, kFineShare);
       pull(x[kFineLength] - std::log(kFineLength0), 1.0, kFineLength);
     }
+    for (int i = kByLatitude; i < kProcessNumbers && by_latitude_; ++i) pull(x.at(i), 0.5, i);
     if (has_time_) pull(x[kDriftX], 1.0, kDriftX), pull(x[kDriftY], 1.0, kDriftY);
     // Long lengths with a large sill are alike within the data, and lengths below the distance between tracks are alike to noise:
     // the variances add up to that of the values, and lengths are a good part of the extent unless the data object.
@@ -310,6 +327,8 @@ class Fitter {
     if (has_time_) free.insert(free.end(), {kTimeLength, kDriftX, kDriftY});
     if (p.track_variance > 0.0) free.insert(free.end(), {kTrackVariance, kTrackTime});
     if (p.platform_variance > 0.0) free.push_back(kPlatformVariance);
+    const int varying = by_latitude_ ? (has_time_ ? kFrameNumbers : 2) * kLatitudeTerms : 0;
+    for (int i = 0; i < varying; ++i) free.push_back(kByLatitude + i);
     return free;
   }
 
@@ -374,7 +393,7 @@ class Fitter {
   bool has_time_;
   const PlaceData& data_;
   const ProcessSettings& settings_;
-  bool has_tracks_;
+  bool has_tracks_, by_latitude_ = false;
   int threads_ = 1;
   double extent_ = 1.0, widest_ = 1.0, time_extent_ = 1.0, variance_ = 1.0, groups_ = 1.0, track_time_ = 0.0;
   ProcessNumbers lowest_ = {}, highest_ = {};
@@ -396,7 +415,7 @@ Process make_process(Space space, bool has_time, const PlaceData& data, const Pr
   const bool tracks = !data.track.empty();
   const double both = std::sqrt(found.length_x * found.length_y);
   const CellSides sides = {tracks ? kSide * both : 0.0, tracks ? kSide * found.time_length : 0.0};
-  const std::size_t neighbours = tracks ? settings.neighbours : 2 * settings.neighbours;
+  const std::size_t neighbours = tracks ? settings.neighbours : settings.single_neighbours;
   return Process(space, has_time, found, gather_places(space, has_time, data, sides, group_of), neighbours);
 }
 

@@ -43,6 +43,7 @@ ProcessNumbers packed(const ProcessParameters& p) {
   numbers[kTrackVariance] = std::log(std::max(p.track_variance, 1e-12));
   numbers[kTrackTime] = std::log(p.track_time);
   numbers[kPlatformVariance] = std::log(std::max(p.platform_variance, 1e-12));
+  std::copy(p.by_latitude.begin(), p.by_latitude.end(), numbers.begin() + kByLatitude);
   return numbers;
 }
 
@@ -62,6 +63,7 @@ ProcessParameters unpacked(const ProcessNumbers& numbers, const ProcessParameter
   p.track_variance = rest.track_variance > 0.0 ? std::exp(numbers[kTrackVariance]) : 0.0;
   p.track_time = std::exp(numbers[kTrackTime]);
   p.platform_variance = rest.platform_variance > 0.0 ? std::exp(numbers[kPlatformVariance]) : 0.0;
+  std::copy(numbers.begin() + kByLatitude, numbers.end(), p.by_latitude.begin());
   return p;
 }
 

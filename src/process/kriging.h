@@ -54,8 +54,10 @@ enum ProcessNumber : int {
   kTrackVariance,
   kTrackTime,
   kPlatformVariance,
-  kProcessNumbers
+  kByLatitude,  // and those that follow: coefficients, kLatitudeTerms for each of kOfLatitude
+  kProcessNumbers = kByLatitude + kFrameNumbers * kLatitudeTerms
 };
+inline constexpr std::array<int, kFrameNumbers> kOfLatitude = {kLengthX, kLengthY, kTimeLength, kDriftX, kDriftY};
 using ProcessNumbers = std::array<double, kProcessNumbers>;
 ProcessNumbers packed(const ProcessParameters& parameters);
 ProcessParameters unpacked(const ProcessNumbers& numbers, const ProcessParameters& rest);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 
 namespace drift {
 
@@ -23,6 +24,12 @@ namespace drift {
 //
 // Everything is in the engine's units: radians of arc or standardised lengths, standardised times and values.
 
+// On the sphere the frame varies with latitude (latitudes.h): eddies shrink towards the poles, storms travel east at
+// mid-latitudes.
+
+inline constexpr int kLatitudeTerms = 3;  // functions of the latitude
+inline constexpr int kFrameNumbers = 5;   // that vary with it: log length_x, length_y and time_length, drift_x, drift_y
+
 struct ProcessParameters {
   double nu = 0.5;                                // Matérn's smoothness: 0.5, 1.5 or 2.5
   double length_x = 0.1, length_y = 0.1;          // east-west and north-south (x and y)
@@ -37,6 +44,8 @@ struct ProcessParameters {
   double track_time = 1.0;                        // over which it is shared
   double platform_variance = 0.0;                 // of a platform's bias
   std::array<double, 3> trend = {0.0, 0.0, 0.0};  // mean, and its slope in x and y; slopes zero on the sphere
+
+  std::array<double, std::size_t{kFrameNumbers}* kLatitudeTerms> by_latitude = {};  // coefficients, those of one number together
 
   bool operator==(const ProcessParameters&) const = default;
 };

@@ -53,12 +53,6 @@ double dot(const std::array<double, 3>& a, const float* b) {
 
 }  // namespace
 
-EnginePosition position_of(const float* row, std::size_t columns) {
-  EnginePosition at = {};
-  for (std::size_t d = 0; d < columns; ++d) at.at(d) = static_cast<double>(row[d]);
-  return at;
-}
-
 LocalFrame::LocalFrame(Space space, bool has_time, const EnginePosition& target, std::size_t columns)
     : sphere_(space == Space::sphere), has_time_(has_time), columns_(columns), target_(target) {
   if (!sphere_) return;
@@ -118,32 +112,6 @@ PlaceMotion LocalFrame::motion(const float* row) const {
     out.y.at(d) = dy.at(d) * stretch + y * stretches;
   }
   return out;
-}
-
-ProcessParameters at_target(const ProcessParameters& parameters, Space space, const EnginePosition& target) {
-  if (space != Space::sphere) return parameters;
-  constexpr double kFades = 0.05;  // cosine of the latitude at which half is left
-  const double cosine = std::hypot(target[0], target[1]);
-  const double left = cosine * cosine / (cosine * cosine + kFades * kFades);
-  const double both = std::sqrt(parameters.length_x * parameters.length_y);
-  ProcessParameters out = parameters;
-  out.length_x = both * std::pow(parameters.length_x / both, left);
-  out.length_y = both * std::pow(parameters.length_y / both, left);
-  out.shear *= left;
-  out.drift_x *= left, out.drift_y *= left;
-  return out;
-}
-
-// By differences: the parameters are smooth in the latitude, and what they are made of is said in one place.
-Eigen::Matrix3d frame_motion(const ProcessParameters& parameters, Space space, const EnginePosition& target) {
-  if (space != Space::sphere) return Eigen::Matrix3d::Zero();
-  constexpr double kStep = 1e-5;
-  const auto at = [&](double step) {
-    const double cosine = std::hypot(target[0], target[1]);
-    const EnginePosition moved = {cosine * std::cos(step) - target[2] * std::sin(step), 0.0, 0.0, 0.0};
-    return moving_frame(at_target(parameters, space, moved));
-  };
-  return (at(kStep) - at(-kStep)) / (2.0 * kStep);
 }
 
 PlaceFinder::PlaceFinder(Space space, bool has_time, const Places& places, const ProcessParameters& parameters)

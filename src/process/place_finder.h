@@ -7,13 +7,10 @@
 
 #include "gp/nearest_neighbours.h"
 #include "process/kriging.h"
+#include "process/latitudes.h"
 #include "process/places.h"
 
 namespace drift {
-
-// A target in the engine's coordinates, in double precision: space, then time.
-using EnginePosition = std::array<double, 4>;
-EnginePosition position_of(const float* row, std::size_t columns);
 
 // A plane about one target: tangent to the sphere (azimuthal equidistant, east and north), or the plane itself.
 class LocalFrame {
@@ -34,12 +31,6 @@ class LocalFrame {
   std::array<double, 3> east_ = {}, north_ = {};
   double tan_lat_ = 0.0;
 };
-
-// The parameters as they hold at a target. East and north turn about a pole, so that a field stretched or moving along them would
-// have no single value there: both fade out within some three degrees of it.
-ProcessParameters at_target(const ProcessParameters& parameters, Space space, const EnginePosition& target);
-// d moving_frame() per unit that the target moves north.
-Eigen::Matrix3d frame_motion(const ProcessParameters& parameters, Space space, const EnginePosition& target);
 
 // Places that may not take part in a prediction.
 struct Exclusion {

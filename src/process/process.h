@@ -18,9 +18,10 @@
 namespace drift {
 
 struct ProcessSettings {
-  std::size_t neighbours = 96;  // places that a prediction takes; twice as many of single observations, those without tracks
-  std::optional<double> nu;     // none: chosen by held-out tracks or gaps
-  std::size_t targets = 1200;   // observations held out in turn to fit the parameters
+  std::size_t neighbours = 96;          // places that a prediction takes
+  std::size_t single_neighbours = 240;  // the same without tracks, where each place is one observation
+  std::optional<double> nu;             // none: chosen by held-out tracks or gaps
+  std::size_t targets = 1200;           // observations held out in turn to fit the parameters
   std::size_t fit_neighbours = 60;
   std::uint64_t seed = 1;
   int threads = 0;  // 0 = one per core

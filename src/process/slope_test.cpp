@@ -67,7 +67,8 @@ ProcessParameters parameters_of(double nu, double length) {
           .track_variance = 0.1,
           .track_time = 0.1,
           .platform_variance = 0.05,
-          .trend = {0.3, 0.0, 0.0}};
+          .trend = {0.3, 0.0, 0.0},
+          .by_latitude = {0.3, -0.2, 0.1, -0.1, 0.2, 0.3, 0.2, 0.1, -0.2, 0.4, -0.3, 0.2, -0.2, 0.1, 0.3}};
 }
 
 // A process reduced to its mean at one target.
@@ -162,7 +163,7 @@ class Slope : public testing::TestWithParam<Case> {
       const std::array<double, 3> slope = claim(mean, at);
       for (std::size_t d = 0; d < 3; ++d) {
         const double scale = d < 2 ? length : parameters.time_length;
-        all.push_back(scale * std::abs(slope.at(d) - difference(mean, c.space, at, d, 1e-5 * scale)));
+        all.push_back(scale * std::abs(slope.at(d) - difference(mean, c.space, at, d, 1e-6 * scale)));
       }
       opened_ = opened_ || mean.places_used() > 40;
     }
@@ -173,7 +174,7 @@ class Slope : public testing::TestWithParam<Case> {
   bool opened_ = false;
 };
 
-// Slopes per length are of order one; differences of a mean with 14 digits over 1e-5 of a length have some 1e-8 of rounding,
+// Slopes per length are of order one; differences of a mean with 14 digits over 1e-6 of a length have some 1e-7 of rounding,
 // times the condition of a covariance whose places are drawn together.
 TEST_P(Slope, IsThatOfTheMean) {
   const Errors found = errors([](Mean& mean, const EnginePosition& at) { return mean.slope(at); });
