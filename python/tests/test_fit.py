@@ -5,7 +5,6 @@ import inspect
 import os
 import pickle
 import pydoc
-import signal
 import subprocess
 import sys
 import threading
@@ -144,16 +143,6 @@ def test_a_bar_is_shown_with_and_without_tqdm(ds, small, capfd, monkeypatch):
     assert "Fitting" in capfd.readouterr().err
 
 
-def test_an_exception_of_a_callback_ends_the_fit(ds, small):
-    def fail(share, what):
-        raise ZeroDivisionError("mine")
-
-    begin = time.monotonic()
-    with pytest.raises(ZeroDivisionError, match="mine"):
-        drift.fit(ds, progress=fail, **{**small, "epochs": 3000})
-    assert time.monotonic() - begin < 10
-
-
 def test_the_interpreter_runs_on_during_a_fit(ds, small):
     ticks, done = [], threading.Event()
 
@@ -169,40 +158,6 @@ def test_the_interpreter_runs_on_during_a_fit(ds, small):
     done.set()
     clock.join()
     assert len(ticks) > 20 * took  # of some 150 a second on an idle machine
-
-
-def test_ctrl_c_stops_with_a_checkpoint_from_which_the_same_call_resumes(ds, small, tmp_path):
-    settings = {**small, "epochs": 400}
-    path = tmp_path / "model.safetensors"
-    whole = drift.fit(ds, **settings)
-    alarm = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT))
-    alarm.start()
-    begin = time.monotonic()
-    with pytest.raises(KeyboardInterrupt, match="model.safetensors.checkpoint"):
-        drift.fit(ds, out=path, **settings)
-    assert time.monotonic() - begin < 5 and not path.exists()
-    assert (tmp_path / "model.safetensors.checkpoint").exists()
-    resumed = drift.fit(ds, out=path, **settings)
-    at = ([0.0, -10.0], [40.0, 50.0], "2020-03-02")
-    np.testing.assert_array_equal(resumed.predict_at(*at)[ds.name], whole.predict_at(*at)[ds.name])
-    assert path.exists() and not (tmp_path / "model.safetensors.checkpoint").exists()
-
-
-def test_ctrl_c_reaches_a_script(tmp_path, small):
-    """As a person does it: SIGINT to the process, and Python's usual exit."""
-    script = f"""
-import drift
-ds = drift.simulate(days=3, observations=1500, bbox=(-30, 30, 10, 60))
-print("ready", flush=True)
-drift.fit(ds, checkpoint="kept", **{ {**small, 'epochs': 3000}!r})
-"""
-    child = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert child.stdout.readline() == "ready\n"
-    time.sleep(1.0)
-    child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=30)
-    assert child.returncode == -signal.SIGINT and "KeyboardInterrupt" in errors and "kept" in errors
-    assert (tmp_path / "kept").exists()
 
 
 def test_importing_is_quick():
