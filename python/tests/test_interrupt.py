@@ -84,6 +84,25 @@ drift.fit(ds, checkpoint="kept", progress=lambda share, what: print("under way",
     assert (tmp_path / "kept").exists()
 
 
+def test_ctrl_c_stops_a_prediction(networks):
+    with pytest.raises(KeyboardInterrupt, match="stopped while predicting"):
+        networks.predict("global:0.1", "2020-03-02", progress=CtrlC())
+
+
+def test_ctrl_c_stops_a_comparison(ds, small):
+    networks = {name: value for name, value in small.items() if name != "method"}
+    with pytest.raises(KeyboardInterrupt, match="the comparison was stopped"):
+        drift.compare(ds, ["drift"], progress=CtrlC(), **{**networks, "epochs": 3000})
+
+
+def test_ctrl_c_stops_reading(ds, tmp_path):
+    ds.save(tmp_path / "0.nc")
+    for i in range(1, 300):
+        os.link(tmp_path / "0.nc", tmp_path / f"{i}.nc")
+    with pytest.raises(KeyboardInterrupt, match="stopped while"):
+        drift.read(tmp_path / "*.nc", progress=CtrlC(), threads=1)
+
+
 def test_an_exception_of_a_callback_ends_the_fit_and_has_the_works_sentence_as_its_context(ds, small, tmp_path):
     def fail(share, what):
         raise ZeroDivisionError("mine")
