@@ -33,7 +33,7 @@ def main():
     lines = [
         "# Written by make_stubs.py from the library's list of settings.",
         "import os",
-        "from typing import Any, Dict, List, Literal, Optional, Sequence, Union",
+        "from typing import Any, Dict, List, Literal, Optional, Sequence, Tuple, Union",
         "from ._dataset import Dataset",
         "from ._model import Model",
         "from ._progress import Progress",
@@ -52,6 +52,7 @@ def main():
                 if name not in own:
                     arguments.kwonlyargs.append(ast.arg(name, ast.parse(type_of(info), mode="eval").body))
                     arguments.kw_defaults.append(ast.Constant(...))
+        arguments.kw_defaults = [d if d is None or isinstance(d, ast.Constant) else ast.Constant(...) for d in arguments.kw_defaults]
         returns = "pandas.DataFrame" if node.name == "compare" else ast.unparse(node.returns)
         lines.append(f"def {node.name}({ast.unparse(arguments)}) -> {returns}: ...")
     (folder / "drift" / "_verbs.pyi").write_text("\n".join(lines) + "\n")

@@ -28,18 +28,11 @@
 
 namespace {
 
-constexpr const char* kFirstDay = "2020-03-01";
-constexpr double kDays = 9.0;
-constexpr double kRateHz = 1.0;
-
 struct SimulateVerb {
   std::string out, truth = "synthetic", variable, start, bbox, velocity;
-  std::vector<std::string> platforms = drift::simulated_platforms();
-  std::optional<double> days, rate_hz, evolution_days;
+  drift::SimulateOptions options = drift::simulate_defaults();
+  std::optional<double> days, evolution_days;
   std::optional<std::size_t> observations;
-  double noise_sd = 0.01, outlier_share = 0.0, outlier_sd = 1.0;
-  std::uint64_t seed = 1;
-  int threads = 0;
   bool json = false, quiet = false;
 };
 
@@ -62,7 +55,7 @@ std::string truth_text(const SimulateVerb& verb) {
     }
     return verb.variable.empty() ? verb.truth : verb.truth + ":" + verb.variable;
   }
-  drift::SyntheticFieldOptions field = drift::parse_synthetic(verb.truth, verb.seed);
+  drift::SyntheticFieldOptions field = drift::parse_synthetic(verb.truth, verb.options.seed);
   const auto refuse_twice = [&](const char* option, bool in_text) {
     if (in_text) throw drift::UsageError(fmt::format("{} is given, but --truth {} has one already", option, verb.truth));
   };
@@ -79,19 +72,18 @@ std::string truth_text(const SimulateVerb& verb) {
 
 class Simulate {
  public:
-  explicit Simulate(const SimulateVerb& verb) : verb_(verb) {}
+  explicit Simulate(const SimulateVerb& verb) : verb_(verb), options_(verb.options) {}
 
   void run() {
     drift::check_outputs(drift::named_file("the truth", verb_.truth), {{"the observations", verb_.out}});
     if (!verb_.bbox.empty()) options_.box = parse_box(verb_.bbox);
-    settle_options();
     truth_text_ = truth_text(verb_);
     truth_ = drift::open_truth(truth_text_);
     settle_time();
-    options_.rate_hz = verb_.observations ? drift::rate_for(*verb_.observations, options_) : verb_.rate_hz.value_or(kRateHz);
+    if (verb_.observations) options_.rate_hz = drift::rate_for(*verb_.observations, options_);
     observations_ = drift::simulate(truth_.truth, options_, &report_, VerbControl(false, false).quiet_job());
     if (observations_.size() == 0) fail_without_observations();
-    if (verb_.noise_sd > 0.0) observations_.sigma.assign(observations_.size(), static_cast<float>(verb_.noise_sd));
+    if (options_.noise_sd > 0.0) observations_.sigma.assign(observations_.size(), static_cast<float>(options_.noise_sd));
     drift::write_track_file(verb_.out, observations_, truth_.info, {.attributes = attributes()});
     if (verb_.json)
       print_json();
@@ -100,28 +92,18 @@ class Simulate {
   }
 
  private:
-  void settle_options() {
-    options_.platforms = verb_.platforms;
-    options_.south_deg = -90.0;
-    options_.noise_sd = verb_.noise_sd;
-    options_.outlier_share = verb_.outlier_share;
-    options_.outlier_sd = verb_.outlier_sd;
-    options_.seed = verb_.seed;
-    options_.threads = verb_.threads;
-  }
-
   // Unless told otherwise: from the first midnight that the truth has, for as long as it lasts.
   void settle_time() {
     constexpr double kTolerance = 1e-6;  // days: rounding in start + days
     const std::string& start = verb_.start;
-    if (!drift::parse_iso_time(start.empty() ? kFirstDay : start, options_.start_days)) {
+    if (!start.empty() && !drift::parse_iso_time(start, options_.start_days)) {
       throw drift::UsageError(fmt::format("--start: '{}' is not a time such as 2020-03-01 or 2020-03-01T06:00", start));
     }
-    options_.days = verb_.days.value_or(kDays);
+    if (verb_.days) options_.days = *verb_.days;
     if (!truth_.time_days || !std::isfinite(truth_.time_days->low)) return;
     const auto [low, high] = *truth_.time_days;
     if (start.empty()) options_.start_days = std::ceil(low) < high ? std::ceil(low) : low;
-    if (!verb_.days && high > options_.start_days) options_.days = std::min(kDays, high - options_.start_days);
+    if (!verb_.days && high > options_.start_days) options_.days = std::min(options_.days, high - options_.start_days);
     if (options_.start_days < low - kTolerance || end_days() > high + kTolerance) {
       throw drift::UsageError(
           fmt::format("--truth {} covers {} to {}, but observations are requested from {} to {}; change "
@@ -145,10 +127,10 @@ class Simulate {
     return count;
   }
   std::string noise_text() const {
-    std::string text = fmt::format("noise of {:g}{}", verb_.noise_sd, unit());
-    if (verb_.outlier_share > 0.0) {
-      text += fmt::format(", {} outliers of {:g}{} more", drift::grouped(static_cast<double>(report_.outliers)), verb_.outlier_sd,
-                          unit());
+    std::string text = fmt::format("noise of {:g}{}", options_.noise_sd, unit());
+    if (options_.outlier_share > 0.0) {
+      text += fmt::format(", {} outliers of {:g}{} more", drift::grouped(static_cast<double>(report_.outliers)),
+                          options_.outlier_sd, unit());
     }
     return text;
   }
@@ -156,10 +138,10 @@ class Simulate {
   std::map<std::string, std::string> attributes() const {
     const std::string what = truth_.info.long_name.empty() ? truth_.info.name : truth_.info.long_name;
     return {{"title", fmt::format("Simulated observations of {}", what)},
-            {"summary", fmt::format("{} as {} would observe it, with {}; truth: {}", what, fmt::join(verb_.platforms, ", "),
+            {"summary", fmt::format("{} as {} would observe it, with {}; truth: {}", what, fmt::join(options_.platforms, ", "),
                                     noise_text(), truth_text_)},
-            {"platform", fmt::format("{}", fmt::join(verb_.platforms, ", "))},
-            {"comment", fmt::format("simulated, not measured; seed {}", verb_.seed)}};
+            {"platform", fmt::format("{}", fmt::join(options_.platforms, ", "))},
+            {"comment", fmt::format("simulated, not measured; seed {}", options_.seed)}};
   }
 
   void print_json() const {
@@ -167,22 +149,23 @@ class Simulate {
                                    {"observations", observations_.size()},
                                    {"tracks", tracks()},
                                    {"truth", truth_text_},
-                                   {"platforms", verb_.platforms},
+                                   {"platforms", options_.platforms},
                                    {"variable", truth_.info.name},
                                    {"unit", truth_.info.unit},
                                    {"start", drift::iso_time(options_.start_days)},
                                    {"days", options_.days},
                                    {"rate_hz", options_.rate_hz},
-                                   {"noise_sd", verb_.noise_sd},
+                                   {"noise_sd", options_.noise_sd},
                                    {"outliers", report_.outliers},
                                    {"without_truth", report_.without_truth},
-                                   {"seed", verb_.seed}};
+                                   {"seed", options_.seed}};
     ::print_json(json);
   }
 
   void print_text() const {
     print("{}  {} observations of {} on {} tracks of {}\n", verb_.out, drift::grouped(static_cast<double>(observations_.size())),
-          truth_.info.name, drift::grouped(static_cast<double>(tracks())), fmt::format("{}", fmt::join(verb_.platforms, ", ")));
+          truth_.info.name, drift::grouped(static_cast<double>(tracks())),
+          fmt::format("{}", fmt::join(options_.platforms, ", ")));
     print("  {} to {}, {:.3g} per second, {}\n", drift::iso_time(options_.start_days), drift::iso_time(end_days()),
           options_.rate_hz, noise_text());
     print("  truth: {}\n", truth_text_);
@@ -212,6 +195,8 @@ CLI::Validator share() {
 
 void add_simulate(CLI::App& app) {
   auto options = std::make_shared<SimulateVerb>();
+  drift::SimulateOptions& given = options->options;
+  const drift::SimulateOptions usual = given;
   CLI::App* verb = app.add_subcommand(
       "simulate", "Simulate observations of a known truth along satellite tracks (Sentinel-3A, Sentinel-3B, CryoSat-2)");
   verb->footer(
@@ -230,29 +215,30 @@ void add_simulate(CLI::App& app) {
   add("--velocity", options->velocity,
       "Synthetic truth: its drift, EAST,NORTH[,LON,LAT], in km per day at that place (default 0 E 0 N) [none]");
   add("--variable", options->variable, "Variable of the file [its only gridded one]");
-  add("--platforms", options->platforms, fmt::format("Satellites [{}]", fmt::join(drift::simulated_platforms(), ",")))
-      ->delimiter(',');
+  add("--platforms", given.platforms, fmt::format("Satellites [{}]", fmt::join(usual.platforms, ",")))->delimiter(',');
   add("--start", options->start,
-      fmt::format("Time of the first observation (ISO 8601, UTC) [{}, or the start of the truth]", kFirstDay));
-  add("--days", options->days, fmt::format("Duration, days [{:g}, or that of the truth]", kDays))->check(positive_number());
-  CLI::Option* rate = add("--rate-hz", options->rate_hz, fmt::format("Observations per second and satellite [{:g}]", kRateHz))
+      fmt::format("Time of the first observation (ISO 8601, UTC) [{}, or the start of the truth]",
+                  drift::iso_time(usual.start_days).substr(0, 10)));
+  add("--days", options->days, fmt::format("Duration, days [{:g}, or that of the truth]", usual.days))->check(positive_number());
+  CLI::Option* rate = add("--rate-hz", given.rate_hz, fmt::format("Observations per second and satellite [{:g}]", usual.rate_hz))
                           ->check(positive_number());
   add("--observations", options->observations, "Approximate total number, in place of --rate-hz")
       ->check(whole_number(1, 4'000'000'000))
       ->excludes(rate);
-  add("--noise", options->noise_sd, "Standard deviation of the noise, in the truth's unit [0.01]")->check(non_negative_number());
+  add("--noise", given.noise_sd, fmt::format("Standard deviation of the noise, in the truth's unit [{:g}]", usual.noise_sd))
+      ->check(non_negative_number());
   CLI::Option* outliers =
-      add("--outliers", options->outlier_share, "Fraction of observations with an additional large error, 0 to 1 [0]")
+      add("--outliers", given.outlier_share, "Fraction of observations with an additional large error, 0 to 1 [0]")
           ->check(share());
-  CLI::Option* size = add("--outlier-size", options->outlier_sd, "Standard deviation of that error, in the truth's unit")
-                          ->check(positive_number());
+  CLI::Option* size =
+      add("--outlier-size", given.outlier_sd, "Standard deviation of that error, in the truth's unit")->check(positive_number());
   outliers->needs(size);
   size->needs(outliers);
   add("--bbox", options->bbox,
       "Observe only in this box: LON0,LAT0,LON1,LAT1 in degrees; LON0 > LON1 crosses the date line [everywhere]");
-  add("--seed", options->seed, "Seed of noise, outliers and the synthetic field [1]")
+  add("--seed", given.seed, "Seed of noise, outliers and the synthetic field [1]")
       ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()));
-  add("--threads", options->threads, "Threads; 0 = one per core [0]")->check(whole_number(0, 4096));
+  add("--threads", given.threads, "Threads; 0 = one per core [0]")->check(whole_number(0, 4096));
   verb->add_flag("--json", options->json, "Print the result as JSON");
   verb->add_flag("--quiet", options->quiet, "Print errors and warnings only");
   verb->callback([options] { Simulate(*options).run(); });

@@ -88,6 +88,18 @@ struct FarPoints {
   std::size_t count = 0;
   double distance = 0.0;  // what counts as far: km, or the unit of x and y
 };
+// Counts them. Two lengthscales: over so much a Matérn correlation falls below a quarter. Copies share what takes long to make.
+class FarCounter {
+ public:
+  explicit FarCounter(const FieldModel& model);
+
+  void add(std::span<const double> lon_deg, std::span<const double> lat_deg);  // NaN positions are none
+  FarPoints result() const { return counted_; }
+
+ private:
+  std::optional<NearData> near_;  // none: the model knows no lengthscale, or not where its observations lay
+  FarPoints counted_;
+};
 
 struct MapReport {
   std::vector<std::string> variables;

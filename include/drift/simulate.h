@@ -38,6 +38,10 @@ struct SimulateOptions {
   int threads = 0;             // 0: one per core available to this process
 };
 
+// What drift simulate and drift.simulate in Python start from: all three platforms for nine days from 2020-03-01 on, everywhere,
+// an observation per second.
+SimulateOptions simulate_defaults();
+
 struct SimulateReport {
   std::size_t without_truth = 0;  // left out: the truth has no value there
   std::size_t outliers = 0;       // among the observations

@@ -18,8 +18,13 @@ import sysconfig
 import tempfile
 import zipfile
 
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python before 3.11 has no reader, but pip, which calls this, carries one
+    from pip._vendor import tomli as tomllib
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NAME = "drift_fields"
+NAME = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["name"].replace("-", "_")
 
 # What a wheel may ask of the system, by the beginnings of names: drift's own dependencies and the C and C++ run-time libraries.
 KNOWN_LIBRARIES = (
@@ -40,19 +45,21 @@ def tag():
 
 
 def metadata():
+    """Of pyproject.toml's [project], as a wheel has it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     lines = [
         "Metadata-Version: 2.1",
-        "Name: drift-fields",
+        f"Name: {project['name']}",
         f"Version: {version()}",
-        "Summary: Continuous fields from scattered observations, with calibrated uncertainty",
-        "License: Apache-2.0",
-        "Requires-Python: >=3.9",
-        "Requires-Dist: numpy",
-        'Requires-Dist: tomli; python_version < "3.11"',
-        "Provides-Extra: all",
+        f"Summary: {project['description']}",
+        f"License: {project['license']['text']}",
+        f"Requires-Python: {project['requires-python']}",
     ]
-    lines += [f'Requires-Dist: {name}; extra == "all"' for name in ("xarray", "netCDF4", "pandas", "scikit-learn", "matplotlib", "cartopy", "tqdm")]
-    lines += ["Description-Content-Type: text/markdown", "", (ROOT / "README.md").read_text()]
+    lines += [f"Requires-Dist: {requirement}" for requirement in project["dependencies"]]
+    for extra, requirements in project["optional-dependencies"].items():
+        lines.append(f"Provides-Extra: {extra}")
+        lines += [f'Requires-Dist: {requirement}; extra == "{extra}"' for requirement in requirements]
+    lines += ["Description-Content-Type: text/markdown", "", (ROOT / project["readme"]).read_text()]
     return "\n".join(lines)
 
 

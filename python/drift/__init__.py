@@ -8,12 +8,11 @@
 True
 """
 
-import sys as _sys
-
 from ._drift import Error, Stopped, UsageError, __version__
 from ._dataset import Dataset
+from . import _register
 from ._model import Model
-from ._verbs import compare, fit, load, methods, plan, read, score, simulate
+from ._verbs import compare, fit, load, methods, plan, read, score, simulate, verify
 
 __all__ = [
     "Dataset",
@@ -30,9 +29,7 @@ __all__ = [
     "read",
     "score",
     "simulate",
+    "verify",
 ]
 
-# xarray and pandas take longer to import than all of drift, so they wait until they are needed; .drift is registered now if
-# xarray is there already, else with the first field.
-if "xarray" in _sys.modules:
-    from . import _accessor as _accessor
+_register.accessor()

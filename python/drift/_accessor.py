@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 import xarray
 
-from . import _drift, _html
+from . import _arrays, _checks, _drift, _html
 from ._dataset import Dataset
 from ._progress import Job
 
@@ -53,6 +53,7 @@ class FieldAccessor:
             raise _drift.UsageError("the dataset has no variable on a grid")
         return named[0]
 
+    @_checks.typed
     def plot(
         self,
         out: Any = None,
@@ -62,16 +63,19 @@ class FieldAccessor:
         panels: str = "auto",
         observations: Optional[Dataset] = None,
         limits: Optional[Sequence[float]] = None,
+        sd_limits: Optional[Sequence[float]] = None,
         colours: str = "",
+        sd_colours: str = "",
         title: str = "",
-        width_cm: float = 0.0,
-        dpi: int = 300,
+        width_cm: Optional[float] = None,
+        dpi: Optional[int] = None,
+        separate: bool = False,
         ax: Any = None,
     ) -> Any:
         """Draws one time of the field.
 
-        With `out`, or without cartopy, GMT draws it, as ``drift plot`` does: mean and standard deviation side by side. Otherwise
-        matplotlib and cartopy draw the mean.
+        matplotlib and cartopy draw the mean on an Axes. With `out`, without cartopy, or with any of the options that only GMT has,
+        GMT draws a figure as ``drift plot`` does: mean and standard deviation side by side.
 
         Parameters
         ----------
@@ -82,32 +86,58 @@ class FieldAccessor:
         time : time or int, optional
             One of the field's times, or its index; None: the first.
         panels : {'auto', 'mean', 'sd', 'both'}
-            GMT's panels.
+            GMT only: what to draw; auto: both, if there is a standard deviation.
         observations : Dataset, optional
             Drawn over the mean in its colours.
-        limits : (low, high), optional
-            Of the colours.
-        colours : str
-            A colour map: GMT's name, or matplotlib's for an Axes.
+        limits, sd_limits : (low, high), optional
+            Of the colours of the mean, and (GMT only) of the standard deviation.
+        colours, sd_colours : str
+            Colour maps of the mean, and (GMT only) of the standard deviation: GMT's names, or matplotlib's for an Axes.
         title : str
-        width_cm, dpi
-            Of GMT's figure; 0: chosen.
+        width_cm : float, optional
+            GMT only: of all panels together, 4 to 100; default 17, of one panel 12.
+        dpi : int, optional
+            GMT only: dots per inch, default 300.
+        separate : bool
+            GMT only: mean and standard deviation as two pictures, `out` and the same name with ``_sd`` before the extension.
         ax : matplotlib Axes, optional
             Of a cartopy projection, or plain.
 
         Returns
         -------
-        matplotlib Axes, or a picture that a notebook shows
+        matplotlib Axes, or a picture that a notebook shows; None with `out`
+
+        Examples
+        --------
+        >>> import drift
+        >>> field = drift.load("model.safetensors").predict("bbox:-20,35,0,45:1", "2020-03-02")
+        >>> ax = field.drift.plot(limits=(-1, 1))
+        >>> ax.get_title()
+        '2020-03-02'
         """
-        if ax is not None or (out is None and _has_cartopy()):
+        seen = None if observations is None else _checks.dataset("plot: the observations", observations)
+        gmt = {"panels": panels if panels != "auto" else None, "sd_limits": sd_limits, "sd_colours": sd_colours or None,
+               "width_cm": width_cm, "dpi": dpi, "separate": separate or None}  # fmt: skip
+        only_gmt = [name for name, given in gmt.items() if given is not None]
+        if ax is not None and (out is not None or only_gmt):
+            raise _drift.UsageError(f"{'out' if out is not None else only_gmt[0]} is for the figures that GMT draws; leave it or ax out")
+        if ax is not None or (out is None and not only_gmt and _has_cartopy()):
             return self._draw_axes(ax, variable, time, limits, colours, title, observations)
         options: Dict[str, Any] = {
-            "variable": variable or "", "time": self._time_text(time), "panels": panels, "limits": _pair(limits), "sd_limits": None,
-            "colours": colours, "title": title, "width_cm": float(width_cm), "dpi": int(dpi),
-            "observations": None if observations is None else observations._data,
+            "variable": variable or "", "time": self._time_text(time), "panels": panels, "limits": _pair("limits", limits),
+            "sd_limits": _pair("sd_limits", sd_limits), "colours": colours, "sd_colours": sd_colours, "title": title,
+            "width_cm": float(width_cm or 0.0), "dpi": int(300 if dpi is None else dpi), "observations": seen,
         }  # fmt: skip
+        if separate:
+            if out is None or panels not in ("auto", "both"):
+                raise _drift.UsageError("separate draws mean and sd as two files: give out, and leave panels out")
+            path = _checks.path("out", out)
+            stem, extension = os.path.splitext(path)
+            self._gmt(path, {**options, "panels": "mean"})
+            self._gmt(stem + "_sd" + extension, {**options, "panels": "sd"})
+            return None
         if out is not None:
-            self._gmt(os.fspath(out), options)
+            self._gmt(_checks.path("out", out), options)
             return None
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "map.png")
@@ -126,7 +156,8 @@ class FieldAccessor:
             return ""
         if isinstance(time, (int, np.integer)):
             return str(int(time))
-        return str(np.datetime64(time, "s")) if not isinstance(time, (float, np.floating)) else repr(float(time))
+        days, is_calendar = _arrays.times("time", time)
+        return _drift.iso_time(float(days[0])) if is_calendar else repr(float(days[0]))
 
     def _at_time(self, name: str, time: Any) -> xarray.DataArray:
         array = self._field[name]
@@ -134,7 +165,11 @@ class FieldAccessor:
             if time is None or isinstance(time, (int, np.integer)):
                 array = array.isel(time=int(time or 0))
             else:  # a text by itself would choose a whole day
-                array = array.sel(time=np.datetime64(time, "ns") if array["time"].dtype.kind == "M" else time)
+                days, is_calendar = _arrays.times("time", time)
+                wanted = _arrays.as_datetime(days) if is_calendar else days
+                if wanted is None or wanted[0] not in array["time"].values:
+                    raise _drift.UsageError(f"time: the field has none at {time}")
+                array = array.sel(time=wanted[0])
         return array
 
     def _draw_axes(self, ax: Any, variable: Optional[str], time: Any, limits: Any, colours: str, title: str, observations: Any) -> Any:
@@ -157,7 +192,7 @@ class FieldAccessor:
                 ax = plt.figure(figsize=(7, 5.5)).add_subplot(projection=_projection(lon.values, lat.values))
         elif ax is None:
             ax = plt.figure(figsize=(7, 5.5)).add_subplot()
-        low, high = _pair(limits) or _limits(array.values)
+        low, high = _pair("limits", limits) or _limits(array.values)
         signed = low < 0 < high and not name.endswith("uncertainty")
         colours = colours or ("RdBu_r" if signed else "viridis")
         options.update(vmin=low, vmax=high, cmap=colours)
@@ -202,10 +237,10 @@ def _has_cartopy() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in ("cartopy", "matplotlib"))
 
 
-def _pair(limits: Optional[Sequence[float]]) -> Optional[Tuple[float, float]]:
+def _pair(name: str, limits: Optional[Sequence[float]]) -> Optional[Tuple[float, float]]:
     if limits is None:
         return None
-    low, high = (float(limit) for limit in limits)
+    low, high = _checks.some_numbers(name, 2, limits)
     return low, high
 
 

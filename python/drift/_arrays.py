@@ -36,6 +36,8 @@ def times(name: str, values: Any) -> Tuple[np.ndarray, bool]:
 
     Times are datetime64, pandas timestamps, datetime.datetime, or texts after ISO 8601; none may have a time zone other than UTC.
     """
+    if is_one(values):
+        values = np.asarray(values).reshape(1) if hasattr(values, "dtype") else [values]
     zone = getattr(getattr(values, "dtype", None), "tz", None)
     if zone is not None:
         values = _without_zone(name, zone, values)
@@ -51,6 +53,11 @@ def times(name: str, values: Any) -> Tuple[np.ndarray, bool]:
     if array.dtype.kind == "M":
         return _days(array), True
     return numbers(name, array), False
+
+
+def is_one(values: Any) -> bool:
+    """A single number, text or time."""
+    return isinstance(values, str) or np.ndim(values) == 0
 
 
 def _days(array: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 
 import numpy as np
 
-from . import _arrays, _drift, _html
+from . import _arrays, _checks, _drift, _html
 
 if TYPE_CHECKING:
     import pandas
@@ -52,6 +52,7 @@ class Dataset:
 
     _data: _drift.Dataset
 
+    @_checks.typed
     def __init__(
         self,
         lon: Any,
@@ -71,34 +72,34 @@ class Dataset:
         calendar_time: Optional[bool] = None,
         track_gap_s: float = 60.0,
         _provenance: str = "arrays",
+        _called: Mapping[str, str] = {},
     ) -> None:
-        columns: Dict[str, Optional[np.ndarray]] = {
-            "lon": _arrays.numbers("lon", lon),
-            "lat": _arrays.numbers("lat", lat),
-            "value": _arrays.numbers("value", value),
-            "time": None,
-            "sigma": None if sigma is None else _arrays.numbers("sigma", sigma),
-            "track": None,
-            "platform": None,
-        }
+        called = {role: _called.get(role, role) for role in _COLUMNS}  # what the caller calls each column
+        columns: Dict[str, Optional[np.ndarray]] = dict.fromkeys(_COLUMNS)
+        for role, column in (("lon", lon), ("lat", lat), ("value", value), ("sigma", sigma)):
+            if column is not None:
+                columns[role] = _arrays.numbers(called[role], column)
+            elif role != "sigma":
+                raise _checks.refuse(role, "an array of numbers", column)
         is_calendar = False
         if time is not None:
-            columns["time"], is_calendar = _arrays.times("time", time)
+            columns["time"], is_calendar = _arrays.times(called["time"], time)
             if calendar_time is not None:
                 if is_calendar and not calendar_time:
                     raise _drift.UsageError("calendar_time is False, but the times are dates")
                 is_calendar = calendar_time
         if track is not None:
-            columns["track"], _ = _arrays.codes("track", track)
+            columns["track"], _ = _arrays.codes(called["track"], track)
         names: List[str] = []
         if platform is not None:
-            columns["platform"], found = _arrays.codes("platform", platform)
+            columns["platform"], found = _arrays.codes(called["platform"], platform)
             if len(found) > 255:
                 raise _drift.UsageError(f"platform has {len(found)} different entries; there may be 255")
             names = [str(entry) for entry in found]
         self._data = _drift.dataset_from(
-            columns, names, (name, long_name, standard_name, unit), on_plane, plane_unit, is_calendar, float(track_gap_s), _provenance
-        )
+            columns, names, (name, long_name, standard_name, unit), bool(on_plane), plane_unit, bool(is_calendar), float(track_gap_s),
+            _provenance, {ours: called[role] for role, ours in _COLUMNS.items()},
+        )  # fmt: skip
 
     @classmethod
     def _of(cls, data: _drift.Dataset) -> "Dataset":
@@ -107,6 +108,7 @@ class Dataset:
         return self
 
     @classmethod
+    @_checks.typed
     def from_pandas(cls, frame: "pandas.DataFrame", value: Optional[str] = None, **options: Any) -> "Dataset":
         """Observations from a table, a row each.
 
@@ -128,17 +130,20 @@ class Dataset:
         >>> drift.Dataset.from_pandas(frame, value="sst").name
         'sst'
         """
-        roles = {role: options.pop(role) for role in _ROLES if options.get(role) is not None}
+        if not hasattr(frame, "columns") or not hasattr(frame, "index"):
+            raise _checks.refuse("from_pandas: the table", "a pandas DataFrame", frame)
+        roles = _roles_of(options)
         if value is not None:
             roles["value"] = value
         frame = frame.reset_index() if frame.index.name is not None else frame
-        found = _drift.roles_of_columns([str(name) for name in frame.columns], {k: str(v) for k, v in roles.items()})
+        found = _drift.roles_of_columns([str(name) for name in frame.columns], roles)
         by_name = {str(name): name for name in frame.columns}
         column = {role: frame[by_name[name]] for role, name in found.items()}
         options.setdefault("name", found["value"])
-        return cls._from_columns(column, on_plane="x" in found, _provenance="a table in memory", **options)
+        return cls._from_columns(column, found, on_plane="x" in found, _provenance="a table in memory", **options)
 
     @classmethod
+    @_checks.typed
     def from_xarray(
         cls, data: "Union[xarray.Dataset, xarray.DataArray]", value: Optional[str] = None, **options: Any
     ) -> "Dataset":
@@ -165,17 +170,17 @@ class Dataset:
         """
         from . import _xarray
 
-        roles = {role: options.pop(role) for role in _ROLES if options.get(role) is not None}
-        column, attributes = _xarray.columns(data, value, roles)
+        column, called, attributes = _xarray.columns(data, value, _roles_of(options))
         for key, entry in attributes.items():
             options.setdefault(key, entry)
-        return cls._from_columns(column, on_plane="x" in column, _provenance="an xarray object in memory", **options)
+        return cls._from_columns(column, called, on_plane="x" in column, _provenance="an xarray object in memory", **options)
 
     @classmethod
-    def _from_columns(cls, column: Mapping[str, Any], on_plane: bool, **options: Any) -> "Dataset":
+    def _from_columns(cls, column: Mapping[str, Any], called: Mapping[str, str], on_plane: bool, **options: Any) -> "Dataset":
         x, y = ("x", "y") if on_plane else ("lon", "lat")
         rest: Dict[str, Any] = {role: column.get(role) for role in ("time", "sigma", "track", "platform")}
-        return cls(column[x], column[y], column["value"], on_plane=on_plane, **rest, **options)
+        words = {**called, "lon": called[x], "lat": called[y]}
+        return cls(column[x], column[y], column["value"], on_plane=on_plane, _called=words, **rest, **options)
 
     def __len__(self) -> int:
         return len(self._data)
@@ -233,11 +238,11 @@ class Dataset:
 
     def with_test(self, test: "Dataset") -> "Dataset":
         """Both together, with the rows of `test` as the test set: they score a fit and are never trained on."""
-        return Dataset._of(self._data.with_test(test._data))
+        return Dataset._of(self._data.with_test(_checks.dataset("with_test: the test set", test)))
 
     def with_test_platforms(self, platforms: Union[str, Sequence[str]]) -> "Dataset":
         """The same observations, those of these platforms as the test set."""
-        return Dataset._of(self._data.with_test_platforms([platforms] if isinstance(platforms, str) else list(platforms)))
+        return Dataset._of(self._data.with_test_platforms(_checks.texts("platforms", platforms)))
 
     def summary(self) -> Dict[str, Any]:
         """Extent, platforms, tracks and the distribution of the values, as ``drift inspect`` prints them."""
@@ -259,9 +264,7 @@ class Dataset:
 
     def save(self, path: Any) -> None:
         """Writes a CF NetCDF file of points that :func:`drift.read` and the command read back to the last bit."""
-        import os
-
-        self._data.save(os.fspath(path))
+        self._data.save(_checks.path("path", path))
 
     def _rows(self) -> List[Tuple[str, str]]:
         summary = self._data.summary()
@@ -295,3 +298,15 @@ class Dataset:
 
 
 _ROLES = ("lon", "lat", "x", "y", "time", "sigma", "track", "platform")
+
+# What this class calls its columns, and what the library's messages call them.
+_COLUMNS = {"lon": "lon_deg", "lat": "lat_deg", "value": "value", "time": "time_days", "sigma": "sigma", "track": "track", "platform": "platform"}
+
+
+def _roles_of(options: Dict[str, Any]) -> Dict[str, str]:
+    """The names of columns among a function's options, taken out of them."""
+    given = {role: options.pop(role) for role in _ROLES if role in options}
+    for role, name in given.items():
+        if name is not None and not isinstance(name, str):
+            raise _checks.refuse(role, "the name of a column", name)
+    return {role: name for role, name in given.items() if name is not None}

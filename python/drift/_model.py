@@ -6,12 +6,11 @@ import copy
 import json
 import os
 import tempfile
-import warnings
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
-from . import _arrays, _drift, _html
+from . import _arrays, _checks, _drift, _html
 from ._dataset import Dataset
 from ._progress import Job, Progress
 
@@ -31,18 +30,8 @@ class Model:
     --------
     >>> import drift
     >>> model = drift.fit(drift.simulate(days=2, observations=300, bbox=(-20, 30, 20, 50)), method="process")
-    >>> field = model.predict("bbox:-10,35,10,45:5", ["2020-03-01T12:00", "2020-03-02"], gradient=True)
-    >>> field["synthetic"].dims, field["synthetic_gradient_east"].shape
-    (('time', 'latitude', 'longitude'), (2, 2, 4))
-    >>> at = model.predict_at([0.0, 5.0], [40.0, 42.0], "2020-03-02")
-    >>> bool((at["synthetic_total_uncertainty"] >= at["synthetic_uncertainty"]).all())
-    True
-    >>> others = drift.simulate(days=2, observations=200, bbox=(-20, 30, 20, 50), platforms=["CryoSat-2"], seed=5)
-    >>> sorted(model.score(others)["groups"])
-    ['CryoSat-2']
-    >>> model.save("model.safetensors")
-    >>> drift.load("model.safetensors").name
-    'synthetic'
+    >>> model.name, model.findings["observations"] == model.findings["fit"]["training_observations"]
+    ('synthetic', True)
     """
 
     def __init__(self, model: _drift.Model, fit: Optional[Mapping[str, Any]] = None) -> None:
@@ -89,9 +78,10 @@ class Model:
 
     # Prediction
 
+    @_checks.typed
     def predict(
         self,
-        grid: Optional[str] = None,
+        grid: Any = None,
         time: Any = None,
         *,
         mask: str = "none",
@@ -131,18 +121,36 @@ class Model:
         xarray.Dataset
             ``X``, ``X_uncertainty`` (of the field), ``X_total_uncertainty`` (of a new observation), ``X_lower90``, ``X_upper90``
             and what else was asked for, with CF attributes; ``.drift.plot()`` draws it.
+
+        Warns
+        -----
+        UserWarning
+            Times outside those of the observations, and points far from them: the field there is a guess.
+
+        Examples
+        --------
+        >>> import drift
+        >>> model = drift.load("model.safetensors")
+        >>> field = model.predict("bbox:-10,35,10,45:5", ["2020-03-01T12:00", "2020-03-02"], gradient=True)
+        >>> field["synthetic"].dims, field["synthetic_gradient_east"].shape
+        (('time', 'latitude', 'longitude'), (2, 2, 4))
         """
         from . import _xarray
 
         days = self._map_times(time)
+        if grid is not None and not isinstance(grid, (str, os.PathLike)):
+            raise _checks.refuse("grid", "a text such as 'global:0.25', or a path", grid)
+        shape = os.fspath(grid or "")
         with Job("Predicting", progress, threads=threads) as job:
-            variables, attrs, no_currents = _drift.predict_map(
-                self._model, os.fspath(grid or ""), days, mask, members, gradient, dict(attributes or {}), "drift (Python)", backend, job
+            variables, attrs, no_currents, asked = _drift.predict_map(
+                self._model, shape, days, mask, bool(members), bool(gradient), _attributes(attributes), "drift (Python)", backend, job
             )
         if gradient and no_currents and "sea" in self._model.long_name.lower():
-            warnings.warn(f"no geostrophic currents: {no_currents}", stacklevel=2)
+            _checks.warn(f"no geostrophic currents: {no_currents}")
+        self._warn_of(*asked)
         return _xarray.field(variables, attrs)
 
+    @_checks.typed
     def predict_at(
         self,
         lon: Any,
@@ -172,6 +180,19 @@ class Model:
         dict of numpy.ndarray
             By name, as the variables of a map: ``X``, ``X_uncertainty``, ``X_total_uncertainty``, ...; float64, one entry per point
             (``X_members``: [members, points]). For a DataFrame, a DataFrame with its index.
+
+        Warns
+        -----
+        UserWarning
+            As :meth:`predict`.
+
+        Examples
+        --------
+        >>> import drift
+        >>> model = drift.load("model.safetensors")
+        >>> at = model.predict_at([0.0, 5.0], [40.0, 42.0], "2020-03-02")
+        >>> bool((at["synthetic_total_uncertainty"] >= at["synthetic_uncertainty"]).all())
+        True
         """
         if lat is None and hasattr(lon, "columns"):
             return self._predict_frame(lon, time, members=members, gradient=gradient, backend=backend, threads=threads, progress=progress)
@@ -180,7 +201,8 @@ class Model:
         x, y = _positions("lon", lon), _positions("lat", lat)
         t = self._point_times(time)
         with Job("Predicting", progress, threads=threads) as job:
-            layers = _drift.predict_at(self._model, x, y, t, members, gradient, backend, job)
+            layers, asked = _drift.predict_at(self._model, x, y, t, bool(members), bool(gradient), backend, job)
+        self._warn_of(*asked)
         return {name: values for name, values, _ in layers}
 
     def _predict_frame(self, frame: Any, time: Any, **options: Any) -> Any:
@@ -205,8 +227,6 @@ class Model:
 
     def _days(self, time: Any) -> np.ndarray:
         """Days, or the model's own numbers."""
-        if isinstance(time, str) or np.ndim(time) == 0:
-            time = [time] if isinstance(time, str) or not hasattr(time, "to_datetime64") else [time.to_datetime64()]
         days, is_calendar = _arrays.times("time", time)
         if is_calendar and not self._model.calendar_time:
             raise _drift.UsageError("time: the model's times are plain numbers, not dates; give a number")
@@ -223,7 +243,6 @@ class Model:
         days = self._days(time)
         if len(days) == 0 or not np.all(np.diff(days) > 0) or np.isnan(days).any():
             raise _drift.UsageError("time: times must be in ascending order, without repeats")
-        self._warn_outside(days)
         return [float(day) for day in days]
 
     def _point_times(self, time: Any) -> np.ndarray:
@@ -233,14 +252,16 @@ class Model:
             return time
         return self._days(time)
 
-    def _warn_outside(self, days: np.ndarray) -> None:
-        for day in {float(days[0]), float(days[-1])}:
-            outside = self._model.days_outside(day)
-            if outside != 0.0:
-                shown = _drift.iso_time(day) if self._model.calendar_time else f"{day:g}"
-                which = "before the first" if outside < 0 else "after the last"
-                warnings.warn(f"{shown} lies {abs(outside):.3g} days {which} observation: the field there is a guess", stacklevel=4)
+    def _warn_of(self, points: int, far: int, distance: float, days_outside: float) -> None:
+        """Where and when the field is a guess: a warning each, as the command prints them."""
+        if days_outside != 0.0:
+            which = "before the first" if days_outside < 0 else "after the last"
+            _checks.warn(f"a time lies {abs(days_outside):.3g} days {which} observation: the field there is a guess")
+        if far > 0:
+            unit = self._model.length_unit
+            _checks.warn(f"{far:,} of {points:,} points lie more than {distance:.3g} {unit} from any observation: the field there is a guess")
 
+    @_checks.typed
     def score(
         self, observations: Dataset, by: str = "platform", *, backend: str = "auto", threads: int = 0, progress: Progress = False
     ) -> Dict[str, Any]:
@@ -257,9 +278,18 @@ class Model:
         dict
             ``rmse``, ``crps``, ``coverage90`` and so on of all; ``trained_share``, the share of the observations that trained the
             model, None where unknown; ``groups``, the same by group.
+
+        Examples
+        --------
+        >>> import drift
+        >>> model = drift.load("model.safetensors")
+        >>> others = drift.simulate(days=2, observations=200, bbox=(-20, 30, 10, 50), platforms=["CryoSat-2"], seed=5)
+        >>> sorted(model.score(others)["groups"])
+        ['CryoSat-2']
         """
+        seen = _checks.dataset("score: the observations", observations)
         with Job("Scoring", progress, threads=threads) as job:
-            rows = _drift.score(self._model, observations._data, by, backend, job)
+            rows = _drift.score(self._model, seen, by, backend, job)
         out: Dict[str, Any] = json.loads(rows[0][1])
         out["trained_share"] = rows[0][2]
         out["groups"] = {name: json.loads(text) for name, text, _ in rows[1:]}
@@ -268,8 +298,17 @@ class Model:
     # Files
 
     def save(self, path: Any) -> None:
-        """Writes the model as ``drift fit`` does: a safetensors file that the command and :func:`drift.load` read."""
-        self._model.save(os.fspath(path))
+        """Writes the model as ``drift fit`` does: a safetensors file that the command and :func:`drift.load` read.
+
+        Examples
+        --------
+        >>> import drift
+        >>> model = drift.load("model.safetensors")
+        >>> model.save("copy.safetensors")
+        >>> drift.verify("copy.safetensors")["kind"]
+        'model'
+        """
+        self._model.save(_checks.path("path", path))
 
     def __getstate__(self) -> Tuple[bytes, Dict[str, Any]]:
         with tempfile.TemporaryDirectory() as folder:
@@ -328,4 +367,12 @@ class Model:
 def _positions(name: str, values: Any) -> np.ndarray:
     if type(values) is np.ndarray and values.ndim == 1 and values.dtype == np.float64:
         return values
-    return _arrays.numbers(name, [values] if np.ndim(values) == 0 else values)
+    return _arrays.numbers(name, [values] if _arrays.is_one(values) else values)
+
+
+def _attributes(given: Any) -> Dict[str, str]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(text, str) for entry in given.items() for text in entry):
+        raise _checks.refuse("attributes", "a dictionary of texts", given)
+    return dict(given)

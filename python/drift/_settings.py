@@ -6,11 +6,16 @@ comes from the list; so do the checks and their sentences.
 
 from __future__ import annotations
 
+import datetime
+import functools
 import os
+import re
 import sys
-from typing import Any, Iterable, Mapping
+from typing import Any, Mapping
 
-from . import _drift
+import numpy as np
+
+from . import _arrays, _checks, _drift
 
 # The tables of settings that each verb takes, and single flags of others, as the command has them.
 _TABLES = {
@@ -57,19 +62,16 @@ def _texts(name: str, info: _drift.SettingInfo, value: Any) -> list[str]:
         return []
     if info.type == "truth":
         if not isinstance(value, bool):
-            raise _drift.UsageError(f"{name} must be True or False, not {_shown(value)}")
+            raise _checks.refuse(name, "True or False", value)
         return ["true"] if value else []
     if info.type in ("range", "box"):
         count, separator = (2, ":") if info.type == "range" else (4, ",")
         if isinstance(value, str):
             return [value]
-        numbers = list(value) if _is_listing(value) else []
-        if len(numbers) != count:
-            raise _drift.UsageError(f"{name} must be {'two' if count == 2 else 'four'} numbers, not {_shown(value)}")
-        return [separator.join(_text(name, number) for number in numbers)]
-    if _is_listing(value):
+        return [separator.join(repr(number) for number in _checks.some_numbers(name, count, value))]
+    if _checks.is_listing(value):
         if not info.repeats:
-            raise _drift.UsageError(f"{name} takes one value, not {_shown(value)}")
+            raise _drift.UsageError(f"{name} takes one value, not {_checks.shown(value)}")
         return [_text(name, entry) for entry in value]
     return [_text(name, value)]
 
@@ -77,18 +79,11 @@ def _texts(name: str, info: _drift.SettingInfo, value: Any) -> list[str]:
 def _text(name: str, value: Any) -> str:
     if isinstance(value, (str, os.PathLike)):
         return os.fspath(value)
+    if isinstance(value, (np.datetime64, datetime.date)):
+        return _drift.iso_time(float(_arrays.times(name, value)[0][0]))
     if isinstance(value, bool) or not hasattr(value, "__float__"):
-        raise _drift.UsageError(f"{name} cannot be {_shown(value)}")
+        raise _drift.UsageError(f"{name} cannot be {_checks.shown(value)}")
     return repr(int(value)) if hasattr(value, "__index__") else repr(float(value))
-
-
-def _is_listing(value: Any) -> bool:
-    return not isinstance(value, (str, bytes, os.PathLike)) and isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
 
 
 def type_text(info: _drift.SettingInfo) -> str:
@@ -108,12 +103,37 @@ _WORDS_OF_TYPES = {
 }
 
 
+_ROLES = ("value", "lon", "lat", "x", "y", "time", "sigma", "track", "platform", "preset")
+
+
+def default_text(info: _drift.SettingInfo) -> str:
+    """Its default for a docstring, or what stands in for one."""
+    if info.fallback:
+        return info.fallback
+    if info.type == "truth":
+        return "False"
+    if info.table == "data" and info.key in _ROLES:
+        return "recognised by names and metadata"
+    if info.table == "domain" or (info.type in ("number", "whole number") and not info.repeats):
+        return "chosen from the data and the other settings"
+    return "none"
+
+
+def help_text(info: _drift.SettingInfo) -> str:
+    """Its help, with its unit; the command's flags among the words become keywords."""
+    return re.sub(r"(?<!drift compare )--[a-z0-9-]+", lambda flag: _keywords().get(str(flag[0]), str(flag[0])), info.help)
+
+
+@functools.lru_cache(maxsize=1)
+def _keywords() -> dict[str, str]:
+    return {info.flag: keyword(info) for info in _drift.setting_infos() if info.flag}
+
+
 def describe(verb: str) -> str:
     """The settings of a verb as a section of a NumPy docstring."""
     lines = ["    Other Parameters", "    ----------------"]
     for name, info in of_verb(verb).items():
-        default = f", default {info.fallback}" if info.fallback else ""
-        lines += [f"    {name} : {type_text(info)}{default}", f"        {info.help}."]
+        lines += [f"    {name} : {type_text(info)}, default: {default_text(info)}", f"        {help_text(info)}."]
     return "\n".join(lines)
 
 

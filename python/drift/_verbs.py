@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-from typing import Any, Dict, List, Optional, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _arrays, _drift, _settings
+from . import _arrays, _checks, _drift, _settings
 from ._dataset import Dataset
 from ._model import Model
 from ._progress import Job, Progress
 
 
+@_checks.typed
 @_settings.documented("read")
 def read(files: Any, value: Optional[str] = None, *, progress: Progress = False, **settings: Any) -> Dataset:
     """Reads observations from NetCDF or CSV files.
@@ -41,20 +41,19 @@ def read(files: Any, value: Optional[str] = None, *, progress: Progress = False,
     True
     """
     chosen = _drift.Settings()
-    chosen.set_files([os.fspath(files)] if isinstance(files, (str, os.PathLike)) else [os.fspath(file) for file in files])
+    listed = files if _checks.is_listing(files) else [files]
+    chosen.set_files([_checks.path("files", file) for file in listed])
     _settings.apply(chosen, "read", {**({} if value is None else {"value": value}), **settings})
     with Job("Reading", progress) as job:
         return Dataset._of(_drift.read(chosen, job))
 
 
-def _settle(verb: str, dataset: Any, settings: Dict[str, Any]) -> _drift.Settings:
-    if not isinstance(dataset, Dataset):
-        raise _drift.UsageError(
-            f"{verb} takes a drift.Dataset, not a {type(dataset).__name__}; drift.read, drift.Dataset.from_pandas and from_xarray make one"
-        )
-    return _settings.apply(_drift.Settings(dataset._data.settings), verb, settings)
+def _settle(verb: str, dataset: Any, settings: Dict[str, Any]) -> Tuple[_drift.Dataset, _drift.Settings]:
+    seen = _checks.dataset(f"{verb}: the dataset", dataset)
+    return seen, _settings.apply(_drift.Settings(seen.settings), verb, settings)
 
 
+@_checks.typed
 @_settings.documented("fit")
 def fit(dataset: Dataset, *, progress: Progress = False, checkpoint: Any = None, fresh: bool = False, **settings: Any) -> Model:
     """Fits a model to observations, as ``drift fit`` does: the same settings give the same model, to the bit.
@@ -87,11 +86,13 @@ def fit(dataset: Dataset, *, progress: Progress = False, checkpoint: Any = None,
     >>> field[model.name].shape
     (1, 2, 4)
     """
-    chosen = _settle("fit", dataset, settings)
-    with Job("Fitting", progress, checkpoint=os.fspath(checkpoint or ""), fresh=fresh) as job:
-        return Model(*_drift.fit(dataset._data, chosen, job))
+    seen, chosen = _settle("fit", dataset, settings)
+    kept = "" if checkpoint is None else _checks.path("checkpoint", checkpoint)
+    with Job("Fitting", progress, checkpoint=kept, fresh=bool(fresh)) as job:
+        return Model(*_drift.fit(seen, chosen, job))
 
 
+@_checks.typed
 @_settings.documented("fit")
 def plan(dataset: Dataset, **settings: Any) -> List[str]:
     """The choices that :func:`fit` would make, one sentence each, without fitting.
@@ -105,12 +106,20 @@ def plan(dataset: Dataset, **settings: Any) -> List[str]:
     Returns
     -------
     list of str
+
+    Examples
+    --------
+    >>> import drift
+    >>> ds = drift.simulate(days=2, observations=300, bbox=(-20, 30, 20, 50))
+    >>> any("5 networks" in choice for choice in drift.plan(ds, members=5))
+    True
     """
-    chosen = _settle("fit", dataset, settings)
+    seen, chosen = _settle("fit", dataset, settings)
     with Job("Planning") as job:
-        return list(_drift.plan(dataset._data, chosen, job))
+        return list(_drift.plan(seen, chosen, job))
 
 
+@_checks.typed
 @_settings.documented("compare")
 def compare(
     dataset: Dataset,
@@ -145,17 +154,25 @@ def compare(
     pandas.DataFrame
         A row per method: a column per measure (means over the seeds), its standard deviation between seeds as ``..._sd`` if there are
         several, and ``failure``. ``attrs`` holds how it was judged.
+
+    Examples
+    --------
+    >>> import drift
+    >>> ds = drift.simulate(days=2, observations=300, bbox=(-20, 30, 20, 50))
+    >>> table = drift.compare(ds, ["nngp:neighbours=8", "exact"], seeds=1)
+    >>> list(table.index), bool((table["rmse"] > 0).all())
+    (['nngp:neighbours=8', 'exact'], True)
     """
     import pandas
 
-    chosen = _settle("compare", dataset, settings)
-    wanted = [methods] if isinstance(methods, str) else list(methods)
+    seen, chosen = _settle("compare", dataset, settings)
+    wanted = _checks.texts("methods", methods)
     if wanted:
         info = next(i for i in _drift.setting_infos() if i.table == "compare" and i.key == "methods")
         chosen.set(info, wanted, "methods")
-    chosen.set_folder(os.fspath(folder or ""))
-    with Job("Comparing", progress, fresh=fresh) as job:
-        result = json.loads(_drift.compare(dataset._data, chosen, job))
+    chosen.set_folder("" if folder is None else _checks.path("folder", folder))
+    with Job("Comparing", progress, fresh=bool(fresh)) as job:
+        result = json.loads(_drift.compare(seen, chosen, job))
     rows = []
     for method in result.pop("methods"):
         row: Dict[str, Any] = {"method": method["method"], "title": method["title"]}
@@ -183,23 +200,72 @@ def methods() -> Dict[str, str]:
 
 
 def load(path: Any) -> Model:
-    """Reads a model that ``drift fit`` or :meth:`Model.save` wrote."""
-    return Model(_drift.load(os.fspath(path)))
+    """Reads a model that ``drift fit`` or :meth:`Model.save` wrote.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> import drift
+    >>> model = drift.load("model.safetensors")
+    >>> model.scores["rmse"] < 1.0
+    True
+    """
+    return Model(_drift.load(_checks.path("path", path)))
 
 
+def verify(path: Any) -> Dict[str, Any]:
+    """Checks that a file that drift wrote is whole, as ``drift verify`` does: every length, range and checksum.
+
+    Parameters
+    ----------
+    path : path
+        A model, checkpoint, study, map, file of simulated observations or run file.
+
+    Returns
+    -------
+    dict
+        ``kind``; ``checksums``, whether its numbers have any; ``facts``, what it holds: as ``drift verify --json`` prints them.
+
+    Raises
+    ------
+    drift.Error
+        The file is damaged, or none of drift's.
+
+    Examples
+    --------
+    >>> import drift
+    >>> drift.simulate(days=1, observations=500, bbox=(-20, 30, 20, 50)).save("tracks.nc")
+    >>> drift.verify("tracks.nc")["kind"]
+    'observations'
+    """
+    kind, has_checksums, facts = _drift.verify(_checks.path("path", path))
+    return {"kind": kind, "checksums": has_checksums, "facts": dict(facts)}
+
+
+_USUAL = _drift.simulate_defaults()
+
+
+@_checks.typed
 def simulate(
     truth: str = "synthetic",
     *,
-    platforms: Sequence[str] = (),
-    start: str = "2020-03-01",
-    days: float = 9.0,
+    platforms: Union[str, Sequence[str]] = tuple(_USUAL["platforms"]),
+    start: Any = _USUAL["start"],
+    days: float = _USUAL["days"],
     bbox: Optional[Sequence[float]] = None,
     observations: Optional[int] = None,
-    rate_hz: float = 1.0,
-    noise_sd: float = 0.01,
-    outlier_share: float = 0.0,
-    outlier_sd: float = 1.0,
-    seed: int = 1,
+    rate_hz: float = _USUAL["rate_hz"],
+    noise_sd: float = _USUAL["noise_sd"],
+    outlier_share: float = _USUAL["outlier_share"],
+    outlier_sd: float = _USUAL["outlier_sd"],
+    seed: int = _USUAL["seed"],
     threads: int = 0,
     progress: Progress = False,
 ) -> Dataset:
@@ -210,9 +276,9 @@ def simulate(
     truth : str
         ``synthetic[:SEED][,evolution=DAYS][,velocity=EAST:NORTH]``, ``geoid``, or a gridded file, ``FILE.nc[:VARIABLE]``.
     platforms : list of str
-        Of Sentinel-3A, Sentinel-3B and CryoSat-2; none: all.
-    start : str
-        ISO 8601.
+        Of Sentinel-3A, Sentinel-3B and CryoSat-2.
+    start : time
+        The first observation's.
     days : float
     bbox : (lon0, lat0, lon1, lat1), optional
         Degrees; observations lie inside.
@@ -238,12 +304,13 @@ def simulate(
     >>> ds.platform is not None and ds.track is not None
     True
     """
-    start_days = float(_arrays.times("start", [start])[0][0])
-    box = None if bbox is None else tuple(float(edge) for edge in bbox)
+    start_days = float(_arrays.times("start", start)[0][0])
+    box = None if bbox is None else _checks.some_numbers("bbox", 4, bbox)
+    carried = _checks.texts("platforms", platforms)
     with Job("Simulating", progress) as job:
         return Dataset._of(
             _drift.simulate(
-                truth, list(platforms), start_days, float(days), box, observations, float(rate_hz), float(noise_sd),
+                truth, carried, start_days, float(days), box, observations, float(rate_hz), float(noise_sd),
                 float(outlier_share), float(outlier_sd), seed, threads, job,
             )
         )  # fmt: skip

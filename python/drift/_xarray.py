@@ -32,8 +32,8 @@ _NAMES = {
 }
 
 
-def columns(data: Any, value: Optional[str], roles: Mapping[str, str]) -> Tuple[Dict[str, Any], Dict[str, str]]:
-    """One-dimensional columns by role, and what the value's attributes say of it."""
+def columns(data: Any, value: Optional[str], roles: Mapping[str, str]) -> Tuple[Dict[str, Any], Dict[str, str], Dict[str, str]]:
+    """One-dimensional columns by role, their names by role, and what the value's attributes say of it."""
     import xarray
 
     if isinstance(data, xarray.DataArray):
@@ -59,7 +59,8 @@ def columns(data: Any, value: Optional[str], roles: Mapping[str, str]) -> Tuple[
     for role in positions:
         if role not in found:
             raise _drift.UsageError(f"no coordinate is recognised as {role} by CF names and units; name it: {role}='...'")
-    return _broadcast(found), _attributes(value, found["value"])
+    called = {role: str(array.name) for role, array in found.items()}
+    return _broadcast(found), called, _attributes(value, found["value"])
 
 
 def _named(data: "xarray.Dataset", role: str, name: str) -> Any:

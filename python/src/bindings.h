@@ -6,7 +6,9 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "drift/drift.h"
@@ -21,9 +23,26 @@ struct PyDataset {
   std::optional<drift::ReadReport> report = {};
 };
 
+// Which points lie far from a model's observations. What that takes is made once, since it takes longer than a prediction at a
+// few points.
+class FarSearch {
+ public:
+  drift::FarPoints operator()(const drift::FieldModel& model, std::span<const double> lon, std::span<const double> lat) {
+    std::call_once(made_, [&] { counter_.emplace(model); });
+    drift::FarCounter counter = *counter_;
+    counter.add(lon, lat);
+    return counter.result();
+  }
+
+ private:
+  std::once_flag made_;
+  std::optional<drift::FarCounter> counter_;
+};
+
 // A model that nothing changes any more: any number of threads may predict with it.
 struct PyModel {
   std::shared_ptr<const drift::FieldModel> model;
+  std::shared_ptr<FarSearch> far = std::make_shared<FarSearch>();
 };
 
 // An engine for as long as the process lasts: making one takes longer than a prediction at a few points.

@@ -24,9 +24,19 @@ drift::Observations observations_from(const py::dict& columns, std::vector<std::
   return seen;
 }
 
+// A message about columns in the caller's words, which has names of its own for what the library calls 'lat_deg'.
+std::string in_words(std::string message, const std::map<std::string, std::string>& words) {
+  for (const auto& [ours, theirs] : words) {
+    const std::string quoted = "'" + ours + "'";
+    for (std::size_t at = 0; (at = message.find(quoted, at)) != std::string::npos; at += theirs.size() + 2)
+      message.replace(at, quoted.size(), "'" + theirs + "'");
+  }
+  return message;
+}
+
 PyDataset dataset_from(const py::dict& columns, const std::vector<std::string>& platform_names,
                        const std::array<std::string, 4>& value, bool on_plane, const std::string& plane_unit, bool calendar_time,
-                       double track_gap_s, const std::string& provenance) {
+                       double track_gap_s, const std::string& provenance, const std::map<std::string, std::string>& words) {
   drift::Observations seen = observations_from(columns, platform_names);
   const drift::VariableInfo info = {value[0], value[1], value[2], value[3]};
   const drift::ArrayOptions options = {.on_plane = on_plane,
@@ -35,7 +45,11 @@ PyDataset dataset_from(const py::dict& columns, const std::vector<std::string>& 
                                        .track_gap_s = track_gap_s,
                                        .provenance = provenance};
   const py::gil_scoped_release released;
-  return {.data = drift::make_dataset(std::move(seen), info, options)};
+  try {
+    return {.data = drift::make_dataset(std::move(seen), info, options)};
+  } catch (const drift::UsageError& error) {
+    throw drift::UsageError(in_words(error.what(), words));
+  }
 }
 
 PyDataset read_files(const drift::RunSettings& settings, const JobOptions& options) {
@@ -99,7 +113,36 @@ py::object report_of(const PyDataset& dataset) {
   return out;
 }
 
-// Everything but the settings it was read by, which are text.
+py::object report_state(const std::optional<drift::ReadReport>& report) {
+  if (!report) return py::none();
+  std::vector<std::string> files;
+  for (const auto& file : report->files) files.push_back(file.string());
+  std::vector<std::pair<std::string, std::size_t>> rejected;
+  for (const drift::Rejected& reason : report->rejected) rejected.emplace_back(reason.reason, reason.count);
+  const drift::Roles& r = report->roles;
+  return py::make_tuple(files, report->format, report->preset,
+                        py::make_tuple(r.lon, r.lat, r.x, r.y, r.time, r.value, r.sigma, r.track, r.platform), report->rows,
+                        rejected, report->quality, report->quality_left_out, report->warnings);
+}
+
+std::optional<drift::ReadReport> report_from_state(const py::object& state) {
+  if (state.is_none()) return std::nullopt;
+  const auto parts = state.cast<py::tuple>();
+  drift::ReadReport report;
+  for (const auto& file : parts[0].cast<std::vector<std::string>>()) report.files.emplace_back(file);
+  report.format = parts[1].cast<std::string>();
+  report.preset = parts[2].cast<std::string>();
+  const auto r = parts[3].cast<std::array<std::string, 9>>();
+  report.roles = {r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8]};
+  report.rows = parts[4].cast<std::size_t>();
+  for (const auto& [reason, count] : parts[5].cast<std::vector<std::pair<std::string, std::size_t>>>())
+    report.rejected.push_back({reason, count});
+  report.quality = parts[6].cast<std::vector<std::string>>();
+  report.quality_left_out = parts[7].cast<std::size_t>();
+  report.warnings = parts[8].cast<std::vector<std::string>>();
+  return report;
+}
+
 py::tuple state_of(const PyDataset& dataset) {
   const drift::Dataset& data = dataset.data;
   const drift::Observations& seen = data.observations;
@@ -107,11 +150,11 @@ py::tuple state_of(const PyDataset& dataset) {
                         array_from(seen.sigma), array_from(seen.track), array_from(seen.platform), seen.platform_names,
                         py::make_tuple(data.value.name, data.value.long_name, data.value.standard_name, data.value.unit),
                         static_cast<int>(data.layout), data.on_plane, data.plane_unit, data.calendar_time, data.tracks_from,
-                        data.tracks, data.test, data.provenance, drift::to_toml(dataset.read));
+                        data.tracks, data.test, data.provenance, drift::to_toml(dataset.read), report_state(dataset.report));
 }
 
 PyDataset dataset_of(const py::tuple& state) {
-  if (state.size() != 18) throw drift::Error("this is not a pickled drift.Dataset of this version");
+  if (state.size() != 19) throw drift::Error("this is not a pickled drift.Dataset of this version");
   PyDataset dataset;
   drift::Dataset& data = dataset.data;
   drift::Observations& seen = data.observations;
@@ -134,6 +177,7 @@ PyDataset dataset_of(const py::tuple& state) {
   data.test = state[15].cast<std::vector<std::size_t>>();
   data.provenance = state[16].cast<std::string>();
   dataset.read = drift::run_settings_from_toml(state[17].cast<std::string>(), "pickled dataset");
+  dataset.report = report_from_state(state[18]);
   return dataset;
 }
 
@@ -213,25 +257,38 @@ void bind_dataset(py::module_& module) {
       .def(py::pickle(&state_of, &dataset_of));
 
   module.def("dataset_from", &dataset_from, py::arg("columns"), py::arg("platform_names"), py::arg("value"), py::arg("on_plane"),
-             py::arg("plane_unit"), py::arg("calendar_time"), py::arg("track_gap_s"), py::arg("provenance"));
+             py::arg("plane_unit"), py::arg("calendar_time"), py::arg("track_gap_s"), py::arg("provenance"), py::arg("words"));
   module.def("roles_of_columns", &roles_of_columns);
+  module.def("simulate_defaults", [] {
+    const drift::SimulateOptions usual = drift::simulate_defaults();
+    py::dict out;
+    out["platforms"] = usual.platforms;
+    out["start"] = drift::iso_time(usual.start_days).substr(0, 10);
+    out["days"] = usual.days;
+    out["rate_hz"] = usual.rate_hz;
+    out["noise_sd"] = usual.noise_sd;
+    out["outlier_share"] = usual.outlier_share;
+    out["outlier_sd"] = usual.outlier_sd;
+    out["seed"] = usual.seed;
+    return out;
+  });
   module.def("read", &read_files, py::arg("settings"), py::arg("job"));
   module.def(
       "simulate",
       [](const std::string& truth, const std::vector<std::string>& platforms, double start_days, double days,
          const std::optional<std::array<double, 4>>& box, std::optional<std::size_t> observations, double rate_hz,
          double noise_sd, double outlier_share, double outlier_sd, std::uint64_t seed, int threads, const JobOptions& options) {
-        drift::SimulateOptions chosen = {.platforms = platforms.empty() ? drift::simulated_platforms() : platforms,
-                                         .start_days = start_days,
-                                         .days = days,
-                                         .south_deg = -90.0,
-                                         .box = box,
-                                         .rate_hz = rate_hz,
-                                         .noise_sd = noise_sd,
-                                         .outlier_share = outlier_share,
-                                         .outlier_sd = outlier_sd,
-                                         .seed = seed,
-                                         .threads = threads};
+        drift::SimulateOptions chosen = drift::simulate_defaults();
+        chosen.platforms = platforms;
+        chosen.start_days = start_days;
+        chosen.days = days;
+        chosen.box = box;
+        chosen.rate_hz = rate_hz;
+        chosen.noise_sd = noise_sd;
+        chosen.outlier_share = outlier_share;
+        chosen.outlier_sd = outlier_sd;
+        chosen.seed = seed;
+        chosen.threads = threads;
         if (observations) chosen.rate_hz = drift::rate_for(*observations, chosen);
         return simulate(truth, chosen, options);
       },

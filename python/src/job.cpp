@@ -54,25 +54,46 @@ void deliver(const JobOptions& options, const Mailbox::News& news) {
   if (news.progress && !options.progress.is_none()) options.progress(news.progress->first, news.progress->second);
 }
 
-// A KeyboardInterrupt that tells what was kept; any other exception as it is.
-[[noreturn]] void raise(const std::exception_ptr& raised, const std::exception_ptr& of_work) {
-  std::string kept;
+// The sentence of what ended the work; empty: it ended well.
+std::string sentence_of(const std::exception_ptr& of_work) {
   try {
     if (of_work) std::rethrow_exception(of_work);
-  } catch (const drift::Stopped& stopped) {
-    kept = stopped.what();
+  } catch (const std::exception& error) {
+    return error.what();
   } catch (...) {
-    kept.clear();
+    return "the work failed";
   }
+  return {};
+}
+
+// What Python raised, with the sentence of the work that it ended: a KeyboardInterrupt carries it, any other exception has it as
+// its context.
+[[noreturn]] void raise(const std::exception_ptr& raised, const std::string& sentence) {
   try {
     std::rethrow_exception(raised);
   } catch (py::error_already_set& error) {
-    if (kept.empty() || !error.matches(PyExc_KeyboardInterrupt)) throw;
-    error.restore();
-    PyErr_Clear();
-    PyErr_SetString(PyExc_KeyboardInterrupt, kept.c_str());
-    throw py::error_already_set();
+    if (error.matches(PyExc_KeyboardInterrupt)) {
+      PyErr_SetString(PyExc_KeyboardInterrupt, sentence.c_str());
+      throw py::error_already_set();
+    }
+    if (!sentence.empty())
+      PyException_SetContext(error.value().ptr(), py::module_::import("drift._drift").attr("Error")(sentence).release().ptr());
+    throw;
   }
+}
+
+bool is_interrupt(const std::exception_ptr& raised) {
+  try {
+    std::rethrow_exception(raised);
+  } catch (py::error_already_set& error) {
+    return error.matches(PyExc_KeyboardInterrupt);
+  }
+}
+
+// The interrupt came too late to stop anything: the result is whole, and raising would lose it.
+void warn_of_late_interrupt() {
+  const char* const text = "interrupted, but the work had ended by then; its result is complete";
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, text, 1) != 0) throw py::error_already_set();
 }
 
 }  // namespace
@@ -113,6 +134,7 @@ void run_job(const JobOptions& options, const std::function<void(const drift::Co
     }
     worker.join();
   }
-  if (raised) raise(raised, of_work);
+  if (raised && !of_work && is_interrupt(raised)) return warn_of_late_interrupt();
+  if (raised) raise(raised, sentence_of(of_work));
   if (of_work) std::rethrow_exception(of_work);
 }

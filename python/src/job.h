@@ -28,7 +28,8 @@ struct JobOptions {
 
 // Runs the work on a thread of its own, without the interpreter's lock, while the calling thread waits, hands progress and
 // sentences to Python and listens for signals. ctrl-C, or an exception of a callback, asks the work to stop and is raised when it
-// has: KeyboardInterrupt then carries the library's sentence on what was kept. The work never touches Python.
+// has: KeyboardInterrupt then carries the library's sentence on what was kept, or why it could not be. Work that had ended by
+// then keeps its result, and the interrupt becomes a warning. The work never touches Python.
 void run_job(const JobOptions& options, const std::function<void(const drift::Control&)>& work);
 
 // The same, with a result.

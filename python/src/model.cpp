@@ -141,7 +141,7 @@ void bind_model(py::module_& module) {
       .def_property_readonly("has_spread", [](const PyModel& self) { return self.model->has_spread(); })
       .def_property_readonly("calendar_time", [](const PyModel& self) { return self.model->info.calendar_time; })
       .def_property_readonly("on_plane", [](const PyModel& self) { return self.model->domain.kind == drift::DomainKind::xy; })
-      .def("days_outside", [](const PyModel& self, double days) { return drift::days_outside(self.model->info, days); })
+      .def_property_readonly("length_unit", [](const PyModel& self) { return self.model->domain.unit; })
       .def("findings", &findings)
       .def("save", [](const PyModel& self, const std::string& path) {
         const py::gil_scoped_release released;
@@ -154,6 +154,14 @@ void bind_model(py::module_& module) {
   module.def("fit", &fit, py::arg("dataset"), py::arg("settings"), py::arg("job"));
   module.def("plan", &plan, py::arg("dataset"), py::arg("settings"), py::arg("job"));
   module.def("score", &score, py::arg("model"), py::arg("dataset"), py::arg("by"), py::arg("backend"), py::arg("job"));
+  module.def("verify", [](const std::string& path) {
+    drift::VerifiedFile file;
+    {
+      const py::gil_scoped_release released;
+      file = drift::verify_file(path);
+    }
+    return py::make_tuple(file.kind, file.has_checksums, file.facts);
+  });
   module.def("score_forecast", [](const Positions& y, const Positions& mean, const Positions& sd) {
     return drift::to_json(drift::score_forecast(span_of(y), span_of(mean), span_of(sd)));
   });

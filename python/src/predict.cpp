@@ -1,6 +1,7 @@
 #include <pybind11/stl.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <mutex>
 
 #include "arrays.h"
@@ -35,14 +36,35 @@ py::dict attributes_of(const drift::FieldLayer& layer) {
   return attributes;
 }
 
-// [(name, array [n] or [members, n], attributes)]
-py::list predict_at(const PyModel& self, const Positions& lon, const Positions& lat, const Positions& time, bool members,
-                    bool gradient, const std::string& backend, const JobOptions& options) {
+// What a user should know of where and when a field was asked for: (points, of them far, what is far, days outside the
+// observations' times; negative: before).
+py::tuple warnings_of(std::size_t points, const drift::FarPoints& far, double days_outside) {
+  return py::make_tuple(points, far.count, far.distance, days_outside);
+}
+
+// The farthest of them, in days.
+double furthest_outside(const drift::FieldInfo& info, std::span<const double> times) {
+  double furthest = 0.0;
+  for (const double time : times) {
+    const double outside = std::isnan(time) ? 0.0 : drift::days_outside(info, time);
+    if (std::abs(outside) > std::abs(furthest)) furthest = outside;
+  }
+  return furthest;
+}
+
+// ([(name, array [n] or [members, n], attributes)], warnings)
+py::tuple predict_at(const PyModel& self, const Positions& lon, const Positions& lat, const Positions& time, bool members,
+                     bool gradient, const std::string& backend, const JobOptions& options) {
   const drift::FieldModel& model = *self.model;
   const auto n = static_cast<std::size_t>(lon.size());
+  drift::FarPoints far;
+  double outside = 0.0;
   const auto work = [&](const drift::Control& control) {
-    return drift::predict_at(engine_for(backend, options.threads), model, span_of(lon), span_of(lat), span_of(time),
-                             {.members = members, .gradient = gradient}, control);
+    drift::PointLayers predicted = drift::predict_at(engine_for(backend, options.threads), model, span_of(lon), span_of(lat),
+                                                     span_of(time), {.members = members, .gradient = gradient}, control);
+    far = (*self.far)(model, span_of(lon), span_of(lat));
+    if (model.info.has_time) outside = furthest_outside(model.info, span_of(time));
+    return predicted;
   };
   drift::PointLayers layers;
   if (n <= kAtOnce) {
@@ -58,7 +80,7 @@ py::list predict_at(const PyModel& self, const Positions& lon, const Positions& 
     if (layer.members > 0) shape = {static_cast<py::ssize_t>(layer.members), static_cast<py::ssize_t>(n)};
     out.append(py::make_tuple(layer.info.name, array_from(std::move(layers.values[i]), shape), attributes_of(layer)));
   }
-  return out;
+  return py::make_tuple(out, warnings_of(n, far, outside));
 }
 
 py::dict attributes_from(const std::vector<drift::FieldAttribute>& attributes) {
@@ -75,8 +97,8 @@ py::dict attributes_from(const std::vector<drift::FieldAttribute>& attributes) {
   return out;
 }
 
-// ([(name, dimensions, array, attributes)], attributes of the whole, why there are no currents): a field as xarray takes it.
-py::tuple field_as_python(drift::Field field, const std::string& no_currents) {
+// ([(name, dimensions, array, attributes)], attributes of the whole): a field as xarray takes it.
+std::pair<py::list, py::dict> field_as_python(drift::Field field) {
   drift::CfField cf = drift::cf_field(field.header);
   std::map<std::string, py::ssize_t> lengths;
   for (const auto& [name, length] : cf.dimensions) lengths[name] = static_cast<py::ssize_t>(length);
@@ -102,9 +124,10 @@ py::tuple field_as_python(drift::Field field, const std::string& no_currents) {
     }
     variables.append(py::make_tuple(variable.name, variable.dimensions, numbers, attributes_from(variable.attributes), is_layer));
   }
-  return py::make_tuple(variables, attributes_from(cf.attributes), no_currents);
+  return {variables, attributes_from(cf.attributes)};
 }
 
+// (variables, attributes, why there are no currents, warnings)
 py::tuple predict_map(const PyModel& self, const std::string& grid, const std::vector<double>& time_days, const std::string& mask,
                       bool members, bool gradient, const std::map<std::string, std::string>& attributes,
                       const std::string& command, const std::string& backend, const JobOptions& options) {
@@ -119,13 +142,15 @@ py::tuple predict_map(const PyModel& self, const std::string& grid, const std::v
   const drift::MapReport report = job(options, [&](const drift::Control& control) {
     return drift::predict_map(engine_for(backend, options.threads), model, map, drift::memory_sink(field), control);
   });
-  return field_as_python(std::move(field), report.no_currents);
+  const auto [variables, whole] = field_as_python(std::move(field));
+  const double outside = model.info.has_time ? furthest_outside(model.info, time_days) : 0.0;
+  return py::make_tuple(variables, whole, report.no_currents, warnings_of(report.filled, report.far, outside));
 }
 
 py::dict plot(const std::string& map, const std::string& picture, const std::string& variable, const std::string& time,
               const std::string& panels, const std::optional<std::array<double, 2>>& limits,
-              const std::optional<std::array<double, 2>>& sd_limits, const std::string& colours, const std::string& title,
-              double width_cm, int dpi, const PyDataset* observations, const JobOptions& job_options) {
+              const std::optional<std::array<double, 2>>& sd_limits, const std::string& colours, const std::string& sd_colours,
+              const std::string& title, double width_cm, int dpi, const PyDataset* observations, const JobOptions& job_options) {
   const std::map<std::string, drift::PlotPanels> words = {{"auto", drift::PlotPanels::automatic},
                                                           {"mean", drift::PlotPanels::mean},
                                                           {"sd", drift::PlotPanels::sd},
@@ -138,6 +163,7 @@ py::dict plot(const std::string& map, const std::string& picture, const std::str
   options.limits = limits;
   options.sd_limits = sd_limits;
   options.colours = colours;
+  options.sd_colours = sd_colours;
   options.title = title;
   options.width_cm = width_cm;
   options.dpi = dpi;
@@ -161,6 +187,6 @@ void bind_predict(py::module_& module) {
              py::arg("members"), py::arg("gradient"), py::arg("attributes"), py::arg("command"), py::arg("backend"),
              py::arg("job"));
   module.def("plot", &plot, py::arg("map"), py::arg("picture"), py::arg("variable"), py::arg("time"), py::arg("panels"),
-             py::arg("limits"), py::arg("sd_limits"), py::arg("colours"), py::arg("title"), py::arg("width_cm"), py::arg("dpi"),
-             py::arg("observations"), py::arg("job"));
+             py::arg("limits"), py::arg("sd_limits"), py::arg("colours"), py::arg("sd_colours"), py::arg("title"),
+             py::arg("width_cm"), py::arg("dpi"), py::arg("observations"), py::arg("job"));
 }

@@ -65,6 +65,42 @@ def test_gmt_draws_a_field_as_the_command_does(field, tmp_path, command):
         field.drift.plot(tmp_path / "x.png", panels="three")
 
 
+def test_options_that_only_gmt_has_choose_gmt_and_are_refused_on_an_axes(field, tmp_path):
+    import shutil
+
+    plt = pytest.importorskip("matplotlib.pyplot")
+    for option in ({"panels": "sd"}, {"sd_limits": (0, 1)}, {"sd_colours": "batlow"}, {"width_cm": 9}, {"dpi": 50}, {"separate": True}):
+        with pytest.raises(drift.UsageError, match=f"{list(option)[0]} is for the figures that GMT draws"):
+            field.drift.plot(ax=plt.figure().add_subplot(), **option)
+    with pytest.raises(drift.UsageError, match="out is for the figures"):
+        field.drift.plot(tmp_path / "x.png", ax=plt.figure().add_subplot())
+    with pytest.raises(drift.UsageError, match="separate draws mean and sd as two files"):
+        field.drift.plot(separate=True)
+    plt.close("all")
+    if shutil.which("gmt") is None:
+        pytest.skip("GMT is not installed")
+    picture = field.drift.plot(panels="sd", dpi=40)
+    assert picture._repr_png_().startswith(b"\x89PNG")
+
+
+def test_limits_and_colours_of_the_sd_and_separate_pictures_are_the_commands(field, tmp_path, command):
+    import shutil
+
+    if shutil.which("gmt") is None:
+        pytest.skip("GMT is not installed")
+    field.drift.plot(tmp_path / "ours.png", sd_limits=(0, 0.7), sd_colours="batlow", separate=True, dpi=40)
+    field.to_netcdf(tmp_path / "map.nc")
+    command("plot", "map.nc", "--sd-limits", "0:0.7", "--sd-colours", "batlow", "--separate", "--dpi", "40", "--out", "theirs.png", "--quiet", cwd=tmp_path)
+    for name in ("{}.png", "{}_sd.png"):
+        assert (tmp_path / name.format("ours")).read_bytes() == (tmp_path / name.format("theirs")).read_bytes()
+
+
+def test_an_axes_at_a_time_that_the_field_lacks_is_refused(field):
+    pytest.importorskip("cartopy")
+    with pytest.raises(drift.UsageError, match="time: the field has none at 2020-03-09"):
+        field.drift.plot(time="2020-03-09")
+
+
 def test_without_cartopy_a_picture_is_what_a_notebook_shows(field, monkeypatch):
     import shutil
 

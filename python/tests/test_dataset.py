@@ -1,9 +1,11 @@
 """Observations from arrays, tables, xarray objects and files."""
 
+import copy
 import gc
 import logging
 import pickle
 import sys
+import tracemalloc
 import weakref
 
 import numpy as np
@@ -158,6 +160,41 @@ def test_pickles(ds):
     assert repr(back) == repr(ds)
 
 
+def test_a_pickled_dataset_keeps_its_report(ds, tmp_path):
+    frame = ds.to_pandas()
+    frame.loc[3, "synthetic"] = np.nan
+    frame.to_csv(tmp_path / "tracks.csv", index=False)
+    read = drift.read(tmp_path / "tracks.csv", value="synthetic")
+    assert read.report["rejected"] and read.report["files"] == [str(tmp_path / "tracks.csv")]
+    assert pickle.loads(pickle.dumps(read)).report == read.report
+    assert pickle.loads(pickle.dumps(ds)).report is None and ds.report is None
+
+
+def test_copies_have_the_same_columns(ds):
+    for back in (copy.copy(ds), copy.deepcopy(ds)):
+        assert repr(back) == repr(ds)
+        np.testing.assert_array_equal(back.value, ds.value)
+
+
+def test_columns_of_numbers_are_read_in_place(columns):
+    """By the memory that NumPy takes meanwhile: the columns are the library's own. A column of whole numbers is converted, and shows."""
+    n = 200_000
+    wide = {name: np.resize(column, n) for name, column in columns.items()}
+
+    def taken(**changes):
+        tracemalloc.start()
+        drift.Dataset(**{**wide, **changes})
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    for column in wide.values():
+        column.setflags(write=False)
+    assert taken() < 0.1 * 8 * n
+    assert taken(**{name: column.astype(np.float32) for name, column in wide.items()}) < 0.1 * 8 * n
+    assert taken(value=np.arange(n)) > 0.9 * 8 * n
+
+
 def test_repr_tells_what_a_person_wants_to_know(ds):
     for text in (repr(ds), ds._repr_html_()):
         for part in (f"{len(ds):,} observations", "2020-03-01", "Sentinel-3A", "tracks", "longitude"):
@@ -181,10 +218,10 @@ def test_test_sets(ds):
         ({"value": np.array([{}] * N)}, drift.UsageError, "value must hold numbers, but its type is object"),
         ({"value": np.ones(N, dtype=complex)}, drift.UsageError, "value must hold numbers"),
         ({"lat": np.ones((N, 2))}, drift.UsageError, r"lat has 2 dimensions, shape \(40, 2\); it must have one"),
-        ({"lat": np.ones(N - 1)}, drift.UsageError, "the column 'lat_deg' has 39 entries but 'value' has 40"),
-        ({"lat": np.full(N, np.nan)}, drift.UsageError, "the column 'lat_deg' is nan in row 0"),
+        ({"lat": np.ones(N - 1)}, drift.UsageError, "the column 'lat' has 39 entries but 'value' has 40"),
+        ({"lat": np.full(N, np.nan)}, drift.UsageError, "the column 'lat' is nan in row 0"),
         ({"lat": np.full(N, 91.0)}, drift.UsageError, "from -90 to 90 degrees"),
-        ({"lon": np.full(N, np.inf)}, drift.UsageError, "the column 'lon_deg' is inf in row 0; it must be finite"),
+        ({"lon": np.full(N, np.inf)}, drift.UsageError, "the column 'lon' is inf in row 0; it must be finite"),
         ({"value": np.full(N, np.nan)}, drift.Error, "no row has a value"),
         ({"sigma": np.zeros(N)}, drift.UsageError, "the column 'sigma' is 0 in row 0"),
         ({"time": pd.date_range("2020", periods=N, tz="Europe/Paris")}, drift.UsageError, "time has the time zone Europe/Paris"),

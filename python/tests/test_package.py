@@ -1,7 +1,9 @@
 """Types, examples in docstrings and pages, notebooks, and the wheel."""
 
 import doctest
+import email
 import importlib
+import inspect
 import os
 import pathlib
 import re
@@ -14,11 +16,16 @@ import pytest
 import drift
 
 PACKAGE = pathlib.Path(drift.__file__).parent
-MODULES = ["drift", "drift._dataset", "drift._model", "drift._verbs", "drift.sklearn"]
+MODULES = ["drift", "drift._accessor", "drift._dataset", "drift._model", "drift._verbs", "drift.sklearn"]
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_the_examples_of_the_docstrings_hold(name, tmp_path, monkeypatch):
+def test_the_examples_of_the_docstrings_hold(name, model, tmp_path, monkeypatch):
+    """In a folder with a model, which some of them load."""
+    model.save(tmp_path / "model.safetensors")
+    if name == "drift._accessor":
+        pytest.importorskip("cartopy")
+        pytest.importorskip("matplotlib").use("Agg")
     monkeypatch.chdir(tmp_path)
     module = importlib.import_module(name)
     result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
@@ -28,6 +35,59 @@ def test_the_examples_of_the_docstrings_hold(name, tmp_path, monkeypatch):
 def test_every_public_name_has_a_docstring():
     for name in drift.__all__:
         assert name == "__version__" or getattr(drift, name).__doc__, name
+
+
+def test_every_public_function_has_an_example_that_the_tests_run():
+    from drift import _accessor
+
+    functions = [getattr(drift, name) for name in drift.__all__ if callable(getattr(drift, name)) and not isinstance(getattr(drift, name), type)]
+    functions += [drift.Dataset, drift.Model, drift.Dataset.from_pandas, drift.Dataset.from_xarray, _accessor.FieldAccessor.plot]
+    functions += [drift.Model.predict, drift.Model.predict_at, drift.Model.score, drift.Model.save]
+    finder = doctest.DocTestFinder()
+    run = {test.name for module in MODULES for test in finder.find(importlib.import_module(module)) if test.examples}
+    assert len(functions) > 15
+    for function in functions:
+        assert f"{function.__module__}.{function.__qualname__}" in run, function
+
+
+def test_the_page_has_a_row_for_every_verb_of_the_command(root):
+    table = (root / "docs" / "python.md").read_text().split("## Every verb")[1].split("## ")[0]
+    rows = "\n".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `drift"))
+    verbs = {page.stem for page in (root / "docs" / "verbs").glob("*.md")}
+    assert len(verbs) > 8 and {word for word in re.findall(r"`drift ([a-z]+)", rows)} == verbs
+
+
+@pytest.mark.parametrize("imports", ["import drift, xarray", "import xarray, drift", "import drift; from xarray import open_dataset; import xarray"])
+def test_a_map_that_xarray_opens_has_the_accessor_without_a_prediction(imports, model, tmp_path):
+    """In a fresh interpreter, whichever is imported first."""
+    model.predict("bbox:-10,35,10,45:5", "2020-03-02").to_netcdf(tmp_path / "map.nc")
+    script = f"{imports}; import sys; assert not any('drift' in type(f).__module__ for f in sys.meta_path); print(xarray.open_dataset('map.nc').drift.variable)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == "synthetic\n", done.stderr
+
+
+def test_the_wheels_metadata_are_those_of_pyproject(root):
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    sys.path.insert(0, str(root / "python" / "build"))
+    try:
+        import drift_build
+    finally:
+        sys.path.pop(0)
+    fields = email.message_from_string(drift_build.metadata())
+    assert (fields["Name"], fields["Summary"], fields["Requires-Python"]) == (project["name"], project["description"], project["requires-python"])
+    assert fields["Version"] == drift.__version__
+    optional = [f'{name}; extra == "all"' for name in project["optional-dependencies"]["all"]]
+    assert fields.get_all("Requires-Dist") == project["dependencies"] + optional
+
+
+def test_simulates_defaults_are_the_librarys():
+    usual = drift._drift.simulate_defaults()
+    parameters = inspect.signature(drift.simulate).parameters
+    assert len(usual) >= 8
+    for name, value in usual.items():
+        default = parameters[name].default
+        assert (list(default) if isinstance(default, tuple) else default) == value, name
 
 
 def mypy(*arguments, cwd=None):
@@ -105,6 +165,26 @@ def test_a_notebook_runs_from_top_to_bottom(name, root, tmp_path):
     nbclient.NotebookClient(book, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     pictures = [o for cell in book.cells if cell.cell_type == "code" for o in cell.outputs if "image/png" in o.get("data", {})]
     assert pictures, "a notebook without a figure"
+
+
+def test_make_install_puts_the_package_where_debians_python_finds_it(root, tmp_path):
+    """Staged: under the prefix /usr/local of a folder of its own, which stands in for the root."""
+    built = os.environ.get("DRIFT_BUILD_FOLDER", "")
+    if not os.path.exists(os.path.join(built, "build.ninja")):
+        pytest.skip("DRIFT_BUILD_FOLDER does not name a build")
+    for part in ("python", "library"):
+        words = ["cmake", "--install", built, "--prefix", "/usr/local", "--component", part]
+        subprocess.run(words, check=True, env={**os.environ, "DESTDIR": str(tmp_path)}, stdout=subprocess.DEVNULL)
+    (module,) = tmp_path.rglob("drift/__init__.py")
+    folder = "/" + str(module.parents[1].relative_to(tmp_path))
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    looked = subprocess.run([sys.executable, "-c", "import sys; print(*sys.path, sep='\\n')"], env=environment, capture_output=True, text=True)
+    assert folder in looked.stdout.splitlines() or not os.path.isdir(folder)  # site leaves out folders that are not there
+    known = subprocess.run([sys.executable, "-c", "import site; print(*site.getsitepackages(), sep='\\n')"], env=environment, capture_output=True, text=True)
+    assert folder in known.stdout.splitlines()
+    script = "import drift; print(drift.__file__, [line.split()[-1] for line in open('/proc/self/maps') if 'libdrift' in line][0])"
+    done = subprocess.run([sys.executable, "-c", script], env={**environment, "PYTHONPATH": str(module.parents[1])}, capture_output=True, text=True)
+    assert done.returncode == 0 and all(path.startswith(str(tmp_path)) for path in done.stdout.split()), done.stderr + done.stdout
 
 
 def test_a_wheel_installs_into_a_fresh_environment_and_works_there(root, tmp_path):

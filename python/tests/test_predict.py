@@ -1,8 +1,11 @@
 """Prediction: maps as the command writes them, points, threads."""
 
 import gc
+import sys
 import threading
+import tracemalloc
 import warnings
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -110,8 +113,7 @@ def test_missing_positions_give_missing_values(model, ds):
     assert np.isfinite(out[ds.name][0]) and np.isnan(out[ds.name][1])
 
 
-def test_positions_in_float64_are_read_where_they_are(model, ds):
-    """Without a copy: an address that is not the array's would be read from otherwise. The array is read-only, and in one piece."""
+def test_positions_of_every_layout_give_the_same(model, ds):
     lon, lat = np.linspace(-20, 0, 50), np.full(50, 40.0)
     want = model.predict_at(lon, lat, "2020-03-02")[ds.name]
     for frozen in (lon, lat):
@@ -120,6 +122,58 @@ def test_positions_in_float64_are_read_where_they_are(model, ds):
     single = model.predict_at(lon.astype(np.float32), lat.astype(np.float32), "2020-03-02")[ds.name]
     np.testing.assert_allclose(single, want, atol=1e-4)
     np.testing.assert_array_equal(model.predict_at(np.repeat(lon, 2)[::2], lat, "2020-03-02")[ds.name], want)
+
+
+def test_contiguous_float64_positions_are_not_copied(networks):
+    """By the memory that NumPy takes meanwhile: that of the results is the library's own. float32 is copied, and shows."""
+    n = 100_000
+    lon, lat = np.linspace(-20, 0, n), np.full(n, 40.0)
+
+    def taken(*positions):
+        when = np.full(1, 25628.0)
+        tracemalloc.start()
+        networks.predict_at(*positions, when)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    taken(lon[:10], lat[:10])
+    assert taken(lon, lat) < 0.1 * lon.nbytes
+    lon.setflags(write=False)
+    lat.setflags(write=False)
+    assert taken(lon, lat) < 0.1 * lon.nbytes
+    assert taken(lon.astype(np.float32), lat) > 0.9 * lon.nbytes
+
+
+def test_predicting_leaves_no_reference_to_positions_times_or_results(model, ds):
+    lon, lat, when = np.linspace(-20, 0, 50), np.full(50, 40.0), np.full(50, 25628.0)
+    before = [sys.getrefcount(a) for a in (lon, lat, when)]
+    for _ in range(30):
+        out = model.predict_at(lon, lat, when)
+    assert [sys.getrefcount(a) for a in (lon, lat, when)] == before
+    ending = weakref.ref(out[ds.name])
+    del out
+    gc.collect()
+    assert ending() is None
+
+
+@pytest.mark.parametrize("uncertainty", ["variational", "dropout"])
+def test_draws_are_members_of_maps_and_of_points(ds, small, points, uncertainty):
+    few = {**small, "members": 1}
+    model = drift.fit(ds, uncertainty=uncertainty, draws=4, **few)
+    at = model.predict_at(*points, members=True)
+    draws = at[f"{ds.name}_members"]
+    assert draws.shape == (4, 200) and len(np.unique(draws[:, 0])) == 4
+    np.testing.assert_allclose(draws.mean(axis=0), at[ds.name], rtol=1e-4, atol=1e-5)
+    field = model.predict("bbox:-20,40,0,50:5", "2020-03-02", members=True)
+    assert field[f"{ds.name}_members"].sizes["member"] == 4
+
+
+def test_members_of_a_blend_are_its_networks_without_the_process(ds, blend, points):
+    at = blend.predict_at(*points, members=True)
+    members = at[f"{ds.name}_members"]
+    assert members.shape == (5, 200)
+    assert np.abs(members.mean(axis=0) - at[ds.name]).max() > 0.01 * np.std(ds.value)
 
 
 def test_results_outlive_the_model_and_each_other(ds, small):
@@ -185,12 +239,18 @@ def test_wrong_maps_get_one_clear_exception(model):
             model.predict(**{"grid": "bbox:-5,35,5,45:5", **options})
 
 
-def test_a_time_outside_the_observations_is_warned_of(model):
-    with pytest.warns(UserWarning, match="2021-03-02 lies .* days after the last observation"):
-        model.predict("bbox:-5,35,5,45:5", "2021-03-02")
+@pytest.mark.parametrize("call", [lambda m, x, y, t: m.predict(f"bbox:{x - 5},{y - 5},{x + 5},{y + 5}:5", t), lambda m, x, y, t: m.predict_at([x], [y], t)])
+def test_times_outside_the_observations_and_points_far_from_them_are_warned_of(model, call):
+    with pytest.warns(UserWarning, match="a time lies 36.* days after the last observation") as heard:
+        call(model, 0.0, 40.0, "2021-03-02")
+    assert heard[0].filename == __file__  # the user's line, not drift's
+    with pytest.warns(UserWarning, match="days before the first observation"):
+        call(model, 0.0, 40.0, "2019-03-02")
+    with pytest.warns(UserWarning, match="of . points lie more than .* km from any observation"):
+        call(model, 100.0, -40.0, "2020-03-02")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model.predict("bbox:-5,35,5,45:5", "2020-03-02")
+        call(model, 0.0, 40.0, "2020-03-02")
 
 
 def test_scores_on_other_observations(model, ds):

@@ -1,5 +1,7 @@
 """drift.sklearn.DriftRegressor by scikit-learn's own rules."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -23,10 +25,35 @@ def wave():
     return X, np.sin(X[:, 0]) + np.cos(X[:, 1]) + rng.normal(0, 0.05, 400)
 
 
-# None is expected to fail. What the blend adds to the process is tested by scikit-learn's checks of a fit alone: it takes longer.
-@parametrize_with_checks([DriftRegressor(method="process"), DriftRegressor(method="network", members=2, features=32, layers=1, epochs=2)])
+# None is expected to fail.
+@parametrize_with_checks([DriftRegressor(), DriftRegressor(method="process")])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
+
+
+def test_drift_itself_passes_checks_on_data_that_are_large_enough(wave):
+    """Those checks take data of their own size, so they are repeated here: on 400 observations drift fits, never its stand-in."""
+    X, y = wave
+    small = {"members": 2, "features": 32, "layers": 1, "epochs": 2}
+    for settings in ({"method": "process"}, {"method": "network", **small}, small):
+        whole = DriftRegressor(**settings).fit(X, y)
+        assert whole.model_ is not None and whole.small_ is None
+        names = set(vars(whole))
+        np.testing.assert_array_equal(whole.predict(X[:50]), np.concatenate([whole.predict(X[:20]), whole.predict(X[20:50])]))  # check_methods_subset_invariance
+        again = clone(whole).fit(X.copy(), list(y))  # check_fit_idempotent, check_regressors_int's containers
+        np.testing.assert_array_equal(again.predict(X), whole.predict(X))
+        assert set(vars(whole)) == names  # check_dict_unchanged
+        back = pickle.loads(pickle.dumps(whole))  # check_estimators_pickle
+        np.testing.assert_array_equal(back.predict(X), whole.predict(X))
+        for wrong in (np.nan, np.inf):  # check_estimators_nan_inf
+            broken = X.copy()
+            broken[3, 1] = wrong
+            with pytest.raises(ValueError):
+                whole.predict(broken)
+            with pytest.raises(ValueError):
+                clone(whole).fit(broken, y)
+        with pytest.raises(ValueError):  # check_n_features_in_after_fitting
+            whole.predict(X[:, :1])
 
 
 def test_mean_and_standard_deviation(wave):

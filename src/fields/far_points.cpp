@@ -1,9 +1,8 @@
-#include "fields/far_points.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "drift/interpolator.h"
+#include "drift/predict.h"
 
 namespace drift {
 namespace {

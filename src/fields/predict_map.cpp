@@ -12,7 +12,6 @@
 #include "drift/parse_number.h"
 #include "drift/predict.h"
 #include "drift/version.h"
-#include "fields/far_points.h"
 #include "fields/layers.h"
 #include "netcdf/acdd.h"
 

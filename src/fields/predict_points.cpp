@@ -17,7 +17,6 @@
 #include "drift/error.h"
 #include "drift/files.h"
 #include "drift/predict.h"
-#include "fields/far_points.h"
 #include "fields/layers.h"
 
 namespace drift {

@@ -15,6 +15,8 @@
 #include "fitting/judge.h"
 #include "fitting/method_data.h"
 #include "fitting/networks.h"
+#include "fitting/plan_split.h"
+#include "fitting/stopped.h"
 #include "settings/run_identity.h"
 
 namespace drift {
@@ -68,10 +70,27 @@ namespace {
 // How a fit's time is divided, by and large.
 constexpr double kNetworksShare = 0.7, kProcessShare = 0.2;
 
-[[noreturn]] void stop_fit(const Control& control) {
+using WriteTime = std::optional<std::filesystem::file_time_type>;
+
+// None: there is no such file.
+WriteTime written_at(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto time = std::filesystem::last_write_time(path, error);
+  return error ? std::nullopt : WriteTime(time);
+}
+
+// `found`: the checkpoint that was there before. This run took it up unless it starts afresh; then it is another's until it is
+// written anew.
+[[noreturn]] void stop_fit(const FitPlan& plan, const Control& control, const WriteTime& found) {
   const std::filesystem::path& path = control.checkpoint;
-  if (path.empty() || !std::filesystem::exists(path)) throw Stopped("stopped; nothing was written");
-  throw Stopped(fmt::format("stopped; progress so far is in {}. The same command resumes from there", path.string()));
+  if (!has_networks(plan)) throw Stopped("stopped; nothing was written: only the training of networks has checkpoints");
+  if (path.empty()) {
+    throw Stopped(
+        "stopped; nothing was written. With a file for the model (out) or a checkpoint, the same fit resumes where it stopped");
+  }
+  const WriteTime now = written_at(path);
+  if (!now || (control.fresh && now == found)) throw Stopped(kNothingToSave);
+  throw Stopped(fmt::format("stopped; progress so far is in {}. The same fit resumes from there", path.string()));
 }
 
 // Trains the networks from where the checkpoint left off.
@@ -105,7 +124,7 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
   const Observations& observations = data.observations;
   FitResult result;
   FieldModel& model = result.model;
-  const bool networks = plan.method == FitMethod::blend || plan.method == FitMethod::network;
+  const bool networks = has_networks(plan);
   const bool process = plan.method == FitMethod::blend || plan.method == FitMethod::process;
   result.steps = networks ? total_steps(plan.recipe, plan.split.training.size()) : 0;
   const MethodData training = method_data(plan, observations);
@@ -149,10 +168,11 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
 FitResult fit(const FitPlan& plan, const Dataset& data, const Control& control) {
   FitPlan own = plan;
   if (control.threads > 0) own.settings.threads = control.threads;
+  const WriteTime found = written_at(control.checkpoint);
   try {
     return fit_parts(own, data, control);
   } catch (const Stopped&) {
-    stop_fit(control);
+    stop_fit(own, control, found);
   }
 }
 

@@ -19,6 +19,7 @@
 #include "fitting/neighbours.h"
 #include "fitting/plan_split.h"
 #include "fitting/replan.h"
+#include "fitting/stopped.h"
 #include "network/plan.h"
 #include "settings/run_identity.h"
 
@@ -89,13 +90,13 @@ class Planner {
     check_values(observations_);
     choose_method(judging);
     choose_split(data_, plan_);
-    control_.check_stop("stopped while planning");
+    control_.check_stop(kNothingToSave);
     choose_folds(data_, plan_);
     drift::choose_domain(data_, plan_);
     const bool time = time_varies();
-    control_.check_stop("stopped while planning");
+    control_.check_stop(kNothingToSave);
     choose_network(time, usual_lengthscale(time));
-    control_.check_stop("stopped while planning");
+    control_.check_stop(kNothingToSave);
     choose_training(plan_.split.training.size(), noise_of_observations());
     foresee_memory();
     plan_.fingerprint = fingerprint();

@@ -86,8 +86,8 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   data("preset", s.data.preset, any("--preset", "Product preset that names the variables; none: CF metadata alone"));
   data("where", s.data.where,
        any("--where", "Keep only observations that satisfy this condition, such as 'flag in 64,256' or 'swh < 20'"));
-  data("valid", s.data.valid, any("--valid", "Keep only values in LOW:HIGH"));
-  data("bbox", s.data.box, any("--bbox", "Keep only positions in LON0,LAT0,LON1,LAT1 (x and y on a plane)"));
+  data("valid", s.data.valid, any("--valid", "Keep only values in LOW:HIGH, in their unit"));
+  data("bbox", s.data.box, any("--bbox", "Keep only positions in LON0,LAT0,LON1,LAT1, degrees (x and y on a plane)"));
   data("from", s.data.from, any("--from", "Keep only times from this one on (ISO 8601, or a number)"));
   data("to", s.data.to, any("--to", "Keep only times up to this one"));
   data("track_gap_s", s.data.track_gap_s, more_than_zero("--track-gap-s", "Gap that starts a new track, seconds"));

@@ -185,6 +185,15 @@ double seconds_in(const Region& region, const GroundTrack& track, const Simulate
 
 }  // namespace
 
+SimulateOptions simulate_defaults() {
+  SimulateOptions options;
+  options.platforms = simulated_platforms();
+  parse_iso_time("2020-03-01", options.start_days);
+  options.south_deg = -90.0;
+  options.rate_hz = 1.0;
+  return options;
+}
+
 std::vector<std::string> simulated_platforms() {
   std::vector<std::string> names;
   for (const RepeatOrbit& orbit : known_orbits()) names.push_back(orbit.platform);

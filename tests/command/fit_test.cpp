@@ -142,7 +142,7 @@ void expect_resumed(const char* signal, int status) {
   ASSERT_EQ(stopped.status, status) << stopped.err << stopped.out;
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors"));
   ASSERT_TRUE(std::filesystem::exists(folder.path() / "m.safetensors.checkpoint"));
-  EXPECT_EQ(contains(stopped.err, "The same command resumes from there"), status == 1) << stopped.err;
+  EXPECT_EQ(contains(stopped.err, "The same fit resumes from there"), status == 1) << stopped.err;
   const FinishedRun resumed = run_shell(folder.path(), line + "--out m.safetensors");
   ASSERT_EQ(resumed.status, 0) << resumed.err;
   EXPECT_TRUE(contains(resumed.out, "Resuming from m.safetensors.checkpoint")) << resumed.out;
