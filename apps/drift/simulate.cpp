@@ -86,10 +86,11 @@ class Simulate {
     if (!verb_.bbox.empty()) options_.box = parse_box(verb_.bbox);
     settle_options();
     truth_text_ = truth_text(verb_);
-    truth_ = drift::open_truth(truth_text_);
+    const VerbControl verb(false, false);
+    truth_ = drift::open_truth(truth_text_, 1, verb.quiet_job());
     settle_time();
     options_.rate_hz = verb_.observations ? drift::rate_for(*verb_.observations, options_) : verb_.rate_hz.value_or(kRateHz);
-    observations_ = drift::simulate(truth_.truth, options_, &report_, VerbControl(false, false).quiet_job());
+    observations_ = drift::simulate(truth_.truth, options_, &report_, verb.quiet_job());
     if (observations_.size() == 0) fail_without_observations();
     if (verb_.noise_sd > 0.0) observations_.sigma.assign(observations_.size(), static_cast<float>(verb_.noise_sd));
     drift::write_track_file(verb_.out, observations_, truth_.info, {.attributes = attributes()});

@@ -15,7 +15,9 @@
 #include "fitting/judge.h"
 #include "fitting/method_data.h"
 #include "fitting/networks.h"
+#include "fitting/plan_split.h"
 #include "settings/run_identity.h"
+#include "settings/settings_under.h"
 
 namespace drift {
 namespace {
@@ -68,9 +70,9 @@ namespace {
 // How a fit's time is divided, by and large.
 constexpr double kNetworksShare = 0.7, kProcessShare = 0.2;
 
-[[noreturn]] void stop_fit(const Control& control) {
+[[noreturn]] void stop_fit(const FitPlan& plan, const Control& control) {
   const std::filesystem::path& path = control.checkpoint;
-  if (path.empty() || !std::filesystem::exists(path)) throw Stopped("stopped; nothing was written");
+  if (!has_networks(plan) || path.empty() || !std::filesystem::exists(path)) throw Stopped("stopped; nothing was written");
   throw Stopped(fmt::format("stopped; progress so far is in {}. The same command resumes from there", path.string()));
 }
 
@@ -105,7 +107,7 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
   const Observations& observations = data.observations;
   FitResult result;
   FieldModel& model = result.model;
-  const bool networks = plan.method == FitMethod::blend || plan.method == FitMethod::network;
+  const bool networks = has_networks(plan);
   const bool process = plan.method == FitMethod::blend || plan.method == FitMethod::process;
   result.steps = networks ? total_steps(plan.recipe, plan.split.training.size()) : 0;
   const MethodData training = method_data(plan, observations);
@@ -131,13 +133,13 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
   model.settings = to_toml(plan.settings);
   const Control judging = control.part(kriged, 1.0);
   if (!process) {
-    if (networks) model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble);
+    if (networks) model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble, judging);
     judge(*engine, plan, data, result, nullptr, judging);
     return result;
   }
   OutOfFold out = forecast_out_of_fold(*engine, plan, observations, training.view(), model.ensemble, *model.process, judging);
   model.weight = blend_weight(out);
-  const std::string local = learn_local_spread(fitted, training.view(), model.weight, plan.settings.threads, out);
+  const std::string local = learn_local_spread(fitted, training.view(), model.weight, plan.settings.threads, out, judging);
   if (!local.empty()) control.tell(local);
   result.worth = part_worth(out, model.weight, plan.domain);
   judge(*engine, plan, data, result, &out, judging);
@@ -147,12 +149,11 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
 }  // namespace
 
 FitResult fit(const FitPlan& plan, const Dataset& data, const Control& control) {
-  FitPlan own = plan;
-  if (control.threads > 0) own.settings.threads = control.threads;
+  const FitPlan own = plan_under(control, plan);
   try {
     return fit_parts(own, data, control);
   } catch (const Stopped&) {
-    stop_fit(control);
+    stop_fit(own, control);
   }
 }
 
