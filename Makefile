@@ -11,7 +11,7 @@ FORMATTED_CUDA = $(shell find src -name '*.cu' -o -name '*.cuh')
 TIDIED = /(src|apps)/.*(?<!_test)\.cpp$$
 
 .DEFAULT_GOAL := release
-.PHONY: release python debug demo test unit gpu-test gpu-check bundle asan asan-quick tsan fuzz soak docs install format check-format tidy tidy-changed clean help
+.PHONY: release python debug demo test unit gpu-test gpu-check bundle asan asan-quick tsan fuzz soak docs install format check-format tidy tidy-changed settings-table clean help
 .PRECIOUS: build/%/build.ninja build/%/with-tests
 
 build/%/build.ninja:
@@ -97,6 +97,11 @@ install: release
 	@cmake --build --preset release --parallel $(JOBS) --target drift_package
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
+# The table of settings in docs/run-file.md, from the library's list.
+settings-table: build/release/with-tests
+	@cmake --build --preset release --parallel $(JOBS) --target settings_table
+	@build/release/tests/docs/settings_table docs/run-file.md
+
 format:
 	@clang-format -i $(FORMATTED) $(FORMATTED_CUDA)
 
@@ -133,6 +138,7 @@ help:
 	@echo "make debug      build without optimisation, for a debugger: build/debug/drift"
 	@echo "make install    install under PREFIX (/usr/local); DESTDIR is honoured"
 	@echo "make docs       build the documentation site: build/docs/index.html"
+	@echo "make settings-table  write the table of settings in docs/run-file.md"
 	@echo "make format     clang-format every source; make check-format only checks"
 	@echo "make tidy       clang-tidy the library and the command; make tidy-changed: recently changed sources only"
 	@echo "make clean      remove build/ and drift-demo/"

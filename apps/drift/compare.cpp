@@ -56,14 +56,16 @@ class Compare {
       end_with_parent();
     else
       drift::check_compare_paths(settings_);
-    const drift::Reading reading = drift::read_run(settings_);  // a signal ends it as usual: nothing is kept yet
-    const drift::ComparePlan plan = drift::plan_compare(settings_, reading);
-    if (!options_.one.empty()) return fit_one(plan, reading);
+    const Interrupt interrupt;
+    const drift::Control control = {.stop = interrupt.token(), .fresh = options_.fresh};
+    const drift::Reading reading = drift::read_run(settings_, control);
+    const drift::ComparePlan plan = drift::plan_compare(settings_, reading, drift::make_compared_method, control);
+    if (!options_.one.empty()) return fit_one(plan, reading, interrupt.token());
     say(reading_text(reading));
     for (const std::string& choice : plan.choices) say(choice);
     if (options_.plan_only) return;
     run_file_ = drift::save_compare_run(plan);
-    compare_all(plan, reading);
+    compare_all(plan, reading, control);
   }
 
  private:
@@ -74,12 +76,13 @@ class Compare {
   }
 
   // In the child: the result goes to stdout, for the parent to read.
-  void fit_one(const drift::ComparePlan& plan, const drift::Reading& reading) const {
+  void fit_one(const drift::ComparePlan& plan, const drift::Reading& reading, const std::stop_token& stop) const {
     std::unique_ptr<ProgressLine> line;
     if (!options_.quiet) line = std::make_unique<ProgressLine>(fmt::format("{}, seed {}", options_.one, options_.one_seed));
-    const drift::Control control = {.progress = [&](double share, const std::string& what) {
+    drift::Control control = {.stop = stop};
+    control.progress = [&](double share, const std::string& what) {
       if (line) line->update(share, 1.0, what);
-    }};
+    };
     print("{}", drift::to_json(drift::compare_fit(plan, reading, options_.one, options_.one_seed, control)));
   }
 
@@ -96,10 +99,9 @@ class Compare {
   }
 
   // Stopped, the table so far is printed all the same.
-  void compare_all(const drift::ComparePlan& plan, const drift::Reading& reading) const {
-    Interrupt interrupt;
+  void compare_all(const drift::ComparePlan& plan, const drift::Reading& reading, const drift::Control& control) const {
     drift::CompareHooks hooks;
-    hooks.fit = [&](const std::string& method, std::uint64_t seed) { return fit_in_child(method, seed, interrupt.token()); };
+    hooks.fit = [&](const std::string& method, std::uint64_t seed) { return fit_in_child(method, seed, control.stop); };
     const std::size_t all = plan.methods.size() * plan.seeds.size();
     std::size_t count = 0;
     say("");
@@ -114,33 +116,41 @@ class Compare {
                         from_file ? " by an earlier run" : ""));
     };
     try {
-      so_far = drift::compare(plan, reading, {.stop = interrupt.token(), .fresh = options_.fresh}, hooks);
+      so_far = drift::compare(plan, reading, control, hooks);
     } catch (const drift::Stopped&) {
-      if (!so_far.rows.empty()) report(plan, so_far);
+      if (!so_far.rows.empty()) report(plan, so_far, "");
       throw;
     }
-    report(plan, so_far);
+    std::string pictures;
+    try {
+      pictures = draw(plan, so_far, control);
+    } catch (const drift::Stopped&) {
+      report(plan, so_far, "");
+      throw;
+    }
+    report(plan, so_far, pictures);
     std::size_t worked = 0;
     for (const drift::ComparedMethod& row : so_far.rows) worked += row.fits;
     if (worked == 0)
       throw drift::Error(fmt::format("no method succeeded; the first failed with: {}", so_far.rows.front().failure));
   }
 
-  std::string draw(const drift::ComparePlan& plan, const drift::Comparison& comparison) const {
+  std::string draw(const drift::ComparePlan& plan, const drift::Comparison& comparison, const drift::Control& control) const {
     if (options_.no_maps) return "";
     try {
       std::string names;
-      for (const std::filesystem::path& picture : drift::draw_comparison(plan, comparison))
+      for (const std::filesystem::path& picture : drift::draw_comparison(plan, comparison, control))
         names += ", " + picture.filename().string();
       return names;
+    } catch (const drift::Stopped&) {
+      throw;
     } catch (const drift::Error& error) {
       say(fmt::format("No pictures: {}", error.what()));
       return "";
     }
   }
 
-  void report(const drift::ComparePlan& plan, const drift::Comparison& comparison) const {
-    const std::string pictures = draw(plan, comparison);
+  void report(const drift::ComparePlan& plan, const drift::Comparison& comparison, const std::string& pictures) const {
     const bool coloured = isatty(STDOUT_FILENO) == 1;
     if (options_.json) {
       print("{}", drift::comparison_json(comparison));

@@ -78,10 +78,11 @@ class Simulate {
     drift::check_outputs(drift::named_file("the truth", verb_.truth), {{"the observations", verb_.out}});
     if (!verb_.bbox.empty()) options_.box = parse_box(verb_.bbox);
     truth_text_ = truth_text(verb_);
-    truth_ = drift::open_truth(truth_text_);
+    const VerbControl verb(false, false);
+    truth_ = drift::open_truth(truth_text_, 1, verb.quiet_job());
     settle_time();
     if (verb_.observations) options_.rate_hz = drift::rate_for(*verb_.observations, options_);
-    observations_ = drift::simulate(truth_.truth, options_, &report_, VerbControl(false, false).quiet_job());
+    observations_ = drift::simulate(truth_.truth, options_, &report_, verb.quiet_job());
     if (observations_.size() == 0) fail_without_observations();
     if (options_.noise_sd > 0.0) observations_.sigma.assign(observations_.size(), static_cast<float>(options_.noise_sd));
     drift::write_track_file(verb_.out, observations_, truth_.info, {.attributes = attributes()});

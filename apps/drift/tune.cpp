@@ -46,7 +46,8 @@ void run(const TuneOptions& options, const RunOptions& flags) {
     drift::check_outputs({{"the study", options.show}}, {{"the picture", options.picture}});
     const drift::Study study = drift::load_study(options.show);
     print("{}", options.json ? study_json(study) + "\n" : study_text(study));
-    if (!options.picture.empty()) drift::plot_progress(progress_of(study), options.picture);
+    if (!options.picture.empty())
+      drift::plot_progress(progress_of(study), options.picture, VerbControl(false, false).quiet_job());
     return;
   }
   const drift::RunSettings settings = settle(options, flags);
@@ -69,7 +70,7 @@ void run(const TuneOptions& options, const RunOptions& flags) {
     const std::string head = fmt::format("# Settings found by drift tune ({})\n", settings.tune.study);
     drift::write_text_file(options.write_run, head + drift::to_toml(found));
   }
-  if (!options.picture.empty()) drift::plot_progress(progress_of(result.study), options.picture);
+  if (!options.picture.empty()) drift::plot_progress(progress_of(result.study), options.picture, control);
   if (options.json) {
     print("{}\n", study_json(result.study));
     return;

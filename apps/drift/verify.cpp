@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "drift/error.h"
 #include "print.h"
+#include "verb_control.h"
 
 namespace {
 
@@ -33,13 +34,16 @@ nlohmann::ordered_json json_of(const std::string& path, const drift::VerifiedFil
 
 // All files are looked at; then the damaged ones make the verb fail.
 void run(const VerifyOptions& options) {
+  const VerbControl verb(false, false);
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   std::vector<std::string> problems;
   for (const std::string& path : options.files) {
     try {
-      const drift::VerifiedFile file = drift::verify_file(path);
+      const drift::VerifiedFile file = drift::verify_file(path, verb.quiet_job());
       list.push_back(json_of(path, file));
       if (!options.json) print_file(path, file);
+    } catch (const drift::Stopped&) {
+      throw;
     } catch (const drift::Error& error) {
       list.push_back({{"file", path}, {"whole", false}, {"problem", error.what()}});
       problems.emplace_back(error.what());

@@ -66,7 +66,8 @@ struct ComparePlan {
 
 // Chooses what the settings leave open. Throws UsageError for unknown methods and options (all texts are tried), for a split
 // that holds nothing out, for a truth that does not fit.
-ComparePlan plan_compare(const RunSettings& settings, const Dataset& data, const MethodMaker& make = make_compared_method);
+ComparePlan plan_compare(const RunSettings& settings, const Dataset& data, const MethodMaker& make = make_compared_method,
+                         const Control& control = {});
 
 // One fit of one method.
 struct ComparedFit {
@@ -143,6 +144,7 @@ void write_comparison(const ComparePlan& plan, const Comparison& comparison);
 
 // means.png and sds.png in the folder: the maps of the first seed side by side with one colour scale, the truth first where there
 // is one. Returns the pictures drawn; none if no method succeeded. Throws Error without GMT.
-std::vector<std::filesystem::path> draw_comparison(const ComparePlan& plan, const Comparison& comparison);
+std::vector<std::filesystem::path> draw_comparison(const ComparePlan& plan, const Comparison& comparison,
+                                                   const Control& control = {});
 
 }  // namespace drift

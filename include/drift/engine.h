@@ -22,7 +22,7 @@ struct TrainingSet {
   MatrixView<const float> values;       // [N, outputs]
   std::span<const float> weights = {};  // [N], >= 0, multiply each observation's loss; empty: all one
   // [N] below fold_count: a member never learns from the fold that it leaves out; empty: every member sees every observation.
-  // What a member says of its own fold is then a forecast.
+  // Its predictions there are then out-of-fold forecasts.
   std::span<const std::uint8_t> folds = {};
   int fold_count = 0;
 
@@ -111,7 +111,7 @@ class Engine {
   // For calls block by block; by default it calls predict() and input_gradient().
   virtual std::unique_ptr<Predictor> prepare(const Ensemble& ensemble);
 
-  // What the last trained matrix of a member is multiplied by, its scale included: f = inputs . matrix. [n, head_input_count]
+  // The factor of the last trained matrix of a member, its scale included: f = inputs . matrix. [n, head_input_count]
   virtual void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates,
                            MatrixView<float> inputs) = 0;
 

@@ -37,7 +37,7 @@ struct FieldInfo {
   bool is_conformal() const { return conformal[0] != 0.0; }
 };
 
-// Where the training observations lie: which cells of a lattice over them hold any. Some four million cells at most, about as
+// Cells of a lattice that hold training observations. Some four million cells at most, about as
 // wide as high: 14 km on the whole Earth, 2 km on a box of 40 by 30 degrees.
 struct DataCells {
   int columns = 0, rows = 0;

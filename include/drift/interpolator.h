@@ -81,8 +81,8 @@ class Interpolator {
   // In the engine's units, [space, time] or [space], where the method has them: what is smooth over them.
   virtual std::vector<double> lengthscales() const { return {}; }
 
-  // Whether sd_total holds the method's own estimate of the noise. Else it equals sd_epistemic, and the noise is still to be
-  // estimated from observations held out.
+  // True: sd_total includes the method's own estimate of the noise. False: it equals sd_epistemic, and the noise is still to be
+  // estimated from held-out observations.
   virtual bool knows_noise() const = 0;
 
   // Standardised sd of an observation's error that the method knows better than held-out residuals can tell; none: it does not.

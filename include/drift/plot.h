@@ -79,7 +79,7 @@ void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path&
                  const Control& control = {});
 
 // Draws the best value so far of a search, by trial (NaN: none yet), as steps: PNG or PDF.
-void plot_progress(const std::vector<double>& best_so_far, const std::filesystem::path& picture);
+void plot_progress(const std::vector<double>& best_so_far, const std::filesystem::path& picture, const Control& control = {});
 
 // Throws UsageError, naming what is known, unless the extension is one of a picture that plot_map makes.
 void check_picture_name(const std::filesystem::path& picture);

@@ -42,6 +42,8 @@ FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span
                               std::span<const double> lat_deg, std::span<const double> time_days, const PredictWants& wants = {},
                               const Control& control = {});
 
+class PartsPredictor;  // src/fields/model_parts.h
+
 // The same for points that come in parts: the networks are prepared once, on a GPU copied to it. Engine and model must outlive
 // it.
 class FieldPredictor {
@@ -51,9 +53,7 @@ class FieldPredictor {
                              const PredictWants& wants = {}, const Control& control = {}) const;
 
  private:
-  Engine& engine_;
-  const FieldModel& model_;
-  std::unique_ptr<Predictor> networks_;  // null: the model has none
+  std::shared_ptr<const PartsPredictor> parts_;
 };
 
 // The same as layers, named and described as those of a map, with all that is derived: the 90 % interval, gradients, currents.
@@ -134,8 +134,8 @@ PointsReport predict_points(Engine& engine, const FieldModel& model, const std::
 // cells. xy: the extent of x and y.
 Grid default_grid(const FieldModel& model);
 
-// Whether geostrophic currents follow from the slope of the values, by their CF standard name or, without one, by a name that
-// leaves no doubt (adt, zos; sla, ssha).
+// Height of the sea surface, from whose slope geostrophic currents follow: recognised by the CF standard name or, without one, by
+// an unambiguous name (adt, zos; sla, ssha).
 struct SeaSurfaceHeight {
   enum class Kind {
     none,

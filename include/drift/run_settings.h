@@ -21,8 +21,8 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// What a run file (TOML) holds, table by table, and what flags of the command override. Every setting has a default that works;
-// where it is empty ("auto" in a run file, where it is a word), drift chooses from the data and says what it chose.
+// The settings of a run, table by table: those of a run file (TOML), which flags of the command override. Every setting has a
+// default that works; if it is empty ("auto" in a run file, for words), drift chooses from the data and prints its choice.
 // src/settings/setting_list.h lists them all with their ranges; check() applies those.
 
 enum class RecipeName {
@@ -51,7 +51,7 @@ constexpr auto enum_words(NoiseSource) {
   return std::to_array<EnumWord<NoiseSource>>({{"estimate", NoiseSource::estimate}, {"sigma", NoiseSource::sigma}});
 }
 
-// What held-out observations are used for, besides scores.
+// Use of held-out observations, besides scores.
 enum class CalibrationMethod {
   none,
   scale,      // a factor on the spread
@@ -132,7 +132,7 @@ struct SplitSettings {
   std::string test_where;         // condition on rows of the files of [data]: "pass in 8,16", "platform == Sentinel-3B"
 };
 
-// What a model is made of.
+// Parts of a model.
 enum class FitMethod {
   blend,    // networks and a process, weighted by their errors out of fold
   network,  // the ensemble alone

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "drift/control.h"
 #include "drift/export.h"
 #include "drift/read_observations.h"
 #include "drift/simulate.h"
@@ -25,7 +26,7 @@ struct NamedTruth {
 // distance among the nearest four of a two-dimensional grid, linear between times; half a time step beyond the first and last
 // time these still hold. NaN where a grid point that counts is missing, and outside. An empty name: the file's only gridded
 // variable, those aside that others name as ancillary. Slices are read when they are needed. Throws Error or UsageError.
-NamedTruth truth_from_file(const std::filesystem::path& path, const std::string& variable = {});
+NamedTruth truth_from_file(const std::filesystem::path& path, const std::string& variable = {}, const Control& control = {});
 
 // Height of the geoid EGM96 above WGS 84 in metres, from PROJ's grid of 15 minutes. Throws Error when PROJ has not that grid.
 NamedTruth geoid_truth();
@@ -40,9 +41,10 @@ NamedTruth synthetic_truth(const SyntheticFieldOptions& options = {});
 bool names_synthetic(const std::string& text);  // it means such a field, well written or not
 SyntheticFieldOptions parse_synthetic(const std::string& text, std::uint64_t default_seed = 1);
 std::string to_text(const SyntheticFieldOptions& options);
+bool names_truth_file(const std::string& text);         // it has the form of a path
 FieldVelocity parse_velocity(const std::string& text);  // EAST:NORTH[:LON:LAT], or with commas
 
 // A truth by its text: geoid, a synthetic field as above, or a gridded file, FILE.nc[:VARIABLE]. Throws Error or UsageError.
-NamedTruth open_truth(const std::string& text, std::uint64_t default_seed = 1);
+NamedTruth open_truth(const std::string& text, std::uint64_t default_seed = 1, const Control& control = {});
 
 }  // namespace drift

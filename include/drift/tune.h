@@ -75,7 +75,7 @@ struct Trial {
   std::string message;  // why it failed
 };
 
-// What makes one search differ from another in the same space. Saved with the study.
+// Identity of a search within its space. Saved with the study.
 struct SearchPlan {
   std::uint64_t seed = 1;
   std::size_t initial = 0;        // trials of the Latin hypercube before the surrogate proposes; 0: by the number of settings

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/engine.h"
 #include "drift/ensemble.h"
 #include "drift/export.h"
@@ -62,7 +63,7 @@ struct LastLayerPosterior {
 // One per member. Streams over the data; memory of inputs^2 doubles. noise_sd > 0: sigma_y. threads 0: the engine's (Engine::
 // host_threads); they do not change the result. Throws UsageError for an invalid noise_sd.
 std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& ensemble, const TrainingSet& data, double noise_sd,
-                                               int threads = 0);
+                                               int threads = 0, const Control& control = {});
 
 // Puts the posterior means in the place of the trained matrices.
 void set_last_layers(Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors);

@@ -9,7 +9,7 @@ namespace {
 // Every fit in this process: its memory is the whole process's.
 std::string compare(const PyDataset& dataset, const drift::RunSettings& settings, const JobOptions& options) {
   const drift::Comparison comparison = job(options, [&](const drift::Control& control) {
-    const drift::ComparePlan plan = drift::plan_compare(settings, dataset.data);
+    const drift::ComparePlan plan = drift::plan_compare(settings, dataset.data, drift::make_compared_method, control);
     for (const std::string& choice : plan.choices) control.tell(choice);
     // The command can make the same comparison where the observations are files.
     if (!plan.folder.empty() && !settings.data.files.empty()) drift::save_compare_run(plan);

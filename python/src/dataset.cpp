@@ -60,9 +60,11 @@ PyDataset read_files(const drift::RunSettings& settings, const JobOptions& optio
 }
 
 PyDataset simulate(const std::string& truth_text, const drift::SimulateOptions& options, const JobOptions& job_options) {
-  const drift::NamedTruth truth = drift::open_truth(truth_text, options.seed);
-  drift::Observations seen =
-      job(job_options, [&](const drift::Control& control) { return drift::simulate(truth.truth, options, nullptr, control); });
+  drift::NamedTruth truth;
+  drift::Observations seen = job(job_options, [&](const drift::Control& control) {
+    truth = drift::open_truth(truth_text, options.seed, control);
+    return drift::simulate(truth.truth, options, nullptr, control);
+  });
   if (seen.size() == 0) throw drift::UsageError("no observations: no platform crosses the box in this time");
   if (options.noise_sd > 0.0) seen.sigma.assign(seen.size(), static_cast<float>(options.noise_sd));
   return {.data = drift::make_dataset(std::move(seen), truth.info, {.provenance = "drift simulate: " + truth_text})};

@@ -35,8 +35,7 @@ class ExactGpInterpolator : public Interpolator {
     control.report(0.5, "factor");
     dimensions_ = data.training.coordinates.cols;
     noise_variance_ = new_observation_variance(found.parameters, observations);
-    gp_.emplace(spec, found.parameters, std::move(observations), "method exact");
-    control.check_stop();
+    gp_.emplace(spec, found.parameters, std::move(observations), "method exact", control);
     control.report(1.0, "done");
   }
 

@@ -17,6 +17,7 @@
 #include "drift/files.h"
 #include "drift/version.h"
 #include "settings/run_identity.h"
+#include "settings/settings_under.h"
 
 namespace drift {
 namespace {
@@ -84,7 +85,7 @@ RunSettings with_absolute_paths(RunSettings settings) {
   for (std::string& pattern : settings.split.test) anchor(pattern);
   anchor(settings.compare.folder);
   std::string &truth = settings.compare.truth, &grid = settings.compare.grid;
-  if (truth.find_first_of("./") != std::string::npos) anchor(truth);
+  if (names_truth_file(truth)) anchor(truth);
   if (grid.starts_with("file:")) grid.erase(0, 5);
   if (grid.ends_with(".nc")) anchor(grid);
   return settings;
@@ -150,7 +151,7 @@ std::vector<ComparedMethod> summarise(const std::vector<std::string>& methods, s
 }
 
 Comparison compare(const ComparePlan& plan, const Dataset& data, const Control& control, const CompareHooks& hooks) {
-  check(plan.fit.settings);
+  const RunSettings settings = settings_under(control, plan.fit.settings);
   if (!plan.folder.empty()) make_folder(plan.folder / "fits");
   Comparison out = {.finished = false,
                     .variable = plan.info.value.name,
@@ -158,9 +159,9 @@ Comparison compare(const ComparePlan& plan, const Dataset& data, const Control& 
                     .training = plan.fit.split.training.size(),
                     .held_out = plan.fit.test.empty() ? plan.fit.split.held_out.size() : plan.fit.test.size(),
                     .split = plan.fit.test.empty() ? split_words(plan.fit.split_options) : "the given test set",
-                    .calibrate = plan.fit.settings.uncertainty.calibrate,
+                    .calibrate = settings.uncertainty.calibrate,
                     .has_truth = plan.truth.has_value(),
-                    .threads = plan.fit.settings.threads > 0 ? plan.fit.settings.threads : available_threads(),
+                    .threads = threads_or_all(settings.threads),
                     .rows = {}};
   std::vector<ComparedFit> fits;
   std::set<std::string> failed;

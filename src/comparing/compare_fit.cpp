@@ -5,11 +5,12 @@
 #include <new>
 
 #include "comparing/compare_parts.h"
-#include "core/threads.h"
+#include "core/blocks.h"
 #include "drift/compare.h"
 #include "drift/error.h"
 #include "fitting/judge.h"
 #include "fitting/method_data.h"
+#include "settings/settings_under.h"
 
 namespace drift {
 namespace {
@@ -36,9 +37,8 @@ class Fitted {
     const std::size_t n = lon_deg.size();
     Said out = {std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
     std::vector<float> rows(std::min(n, kStoppableBlock) * columns);
-    for (std::size_t first = 0; first < n; first += kStoppableBlock) {
+    for_blocks(n, kStoppableBlock, [&](std::size_t first, std::size_t count) {
       control_.check_stop();
-      const std::size_t count = std::min(kStoppableBlock, n - first);
       const MatrixView<float> view(rows.data(), count, columns);
       engine_rows(domain, lon_deg.subspan(first, count), lat_deg.subspan(first, count),
                   time_days.size() > 1 ? time_days.subspan(first, count) : time_days, view);
@@ -47,7 +47,7 @@ class Fitted {
                              .sd_epistemic = std::span(out.sd_epistemic).subspan(first, count),
                              .sd_total = std::span(out.sd_total).subspan(first, count)});
       wall_s += watch.wall_s(), core_s += watch.core_s(), points += static_cast<double>(count);
-    }
+    });
     for (std::size_t i = 0; i < n; ++i) {
       check(out, i, lon_deg[i], lat_deg[i]);
       out.mean[i] = domain.value.from_engine(out.mean[i]);
@@ -131,12 +131,16 @@ void add_truth_scores(const ComparePlan& plan, const MapPoints& points, const Sa
 class OneFit {
  public:
   OneFit(const ComparePlan& plan, const Dataset& data, std::string method, std::uint64_t seed, const Control& control)
-      : plan_(plan), reading_(data), control_(control), result_{.method = std::move(method), .seed = seed} {}
+      : plan_(plan),
+        own_(plan_under(control, plan.fit)),
+        reading_(data),
+        control_(control),
+        result_{.method = std::move(method), .seed = seed} {
+    own_.settings.seed = seed;
+  }
 
   ComparedFit run() {
-    FitPlan own = plan_.fit;
-    own.settings.seed = result_.seed;
-    const std::unique_ptr<Interpolator> method = plan_.make(result_.method, own, reading_);
+    const std::unique_ptr<Interpolator> method = plan_.make(result_.method, own_, reading_);
     fit(*method);
     judge_and_map(*method);
     result_.measures["peak_mib"] = peak_memory_mib();
@@ -146,9 +150,8 @@ class OneFit {
 
  private:
   void fit(Interpolator& method) {
-    const MethodData data = method_data(plan_.fit, reading_.observations);
-    InterpolatorOptions options = interpolator_options(plan_.fit.settings);
-    options.seed = result_.seed;
+    const MethodData data = method_data(own_, reading_.observations);
+    const InterpolatorOptions options = interpolator_options(own_.settings);
     forget_peak_memory();
     const Stopwatch watch;
     method.fit(data.view(), options, control_.part(0.0, kFitShare));
@@ -167,7 +170,7 @@ class OneFit {
     };
     if (settled) info.noise_sd = sd_from_engine(plan_.fit.domain, *settled);
     const NoiseKnown known = own_noise(method) ? NoiseKnown::by_forecast : settled ? NoiseKnown::by_process : NoiseKnown::no;
-    const Judgement judgement = judge(plan_.fit, reading_.observations, plan_.fit.split.held_out, forecaster, info, known);
+    const Judgement judgement = judge(own_, reading_.observations, own_.split.held_out, forecaster, info, known);
     add_scores(*judgement.held_out, result_.measures);
     result_.measures[kScoresCalibrated] = judgement.scores_calibrated ? 1.0 : 0.0;
     result_.measures["noise_sd"] = info.noise_sd;
@@ -197,6 +200,7 @@ class OneFit {
   }
 
   const ComparePlan& plan_;
+  FitPlan own_;  // of this fit
   const Dataset& reading_;
   const Control& control_;
   ComparedFit result_;

@@ -75,7 +75,8 @@ void write_map(const ComparePlan& plan, const MapPoints& points, const std::vect
   file.finish();
 }
 
-std::vector<std::filesystem::path> draw_comparison(const ComparePlan& plan, const Comparison& comparison) {
+std::vector<std::filesystem::path> draw_comparison(const ComparePlan& plan, const Comparison& comparison,
+                                                   const Control& control) {
   std::vector<PanelMap> means, sds;
   for (const ComparedMethod& row : comparison.rows) {
     const std::filesystem::path map = fit_stem(plan, row.method, plan.seeds.front()).string() + ".nc";
@@ -84,6 +85,7 @@ std::vector<std::filesystem::path> draw_comparison(const ComparePlan& plan, cons
     sds.push_back({map, row.method});
   }
   if (means.empty()) return {};
+  control.check_stop("stopped; nothing was drawn");
   PanelOptions options = {.variable = variable_name(plan.info.value)};
   if (plan.truth) {
     const MapPoints points = map_points(plan);
@@ -93,10 +95,10 @@ std::vector<std::filesystem::path> draw_comparison(const ComparePlan& plan, cons
     options.scale_of_first = true;
   }
   const std::filesystem::path mean_picture = plan.folder / "means.png", sd_picture = plan.folder / "sds.png";
-  plot_panels(means, mean_picture, options);
+  plot_panels(means, mean_picture, options, control.part(0.0, 0.5));
   options.sd = true;
   options.scale_of_first = false;
-  plot_panels(sds, sd_picture, options);
+  plot_panels(sds, sd_picture, options, control.part(0.5, 1.0));
   return {mean_picture, sd_picture};
 }
 

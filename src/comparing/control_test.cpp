@@ -12,10 +12,12 @@
 
 #include "core/scratch_folder.h"
 #include "drift/compare.h"
+#include "drift/ocean_mask.h"
 #include "drift/plot.h"
 #include "drift/predict.h"
 #include "drift/simulate.h"
 #include "drift/synthetic_field.h"
+#include "drift/truth.h"
 #include "drift/tune_run.h"
 #include "fitting/fitting_testing.h"
 
@@ -66,6 +68,7 @@ TEST(Control, StopsWhateverTakesIt) {
   const ComparePlan compared = plan_compare(comparing, data);
   process.fit.method = FitMethod::process;
   const FitPlan kriging = plan_fit(process, data);
+  const std::vector<double> here = {0.0};
   const std::map<std::string, std::function<void(const Control&)>> works = {
       {"reading", [&](const Control& c) { read_observations({csv}, {.roles = {.value = "value"}}, c); }},
       {"planning", [&](const Control& c) { plan_fit(settings, data, Judging::automatic, c); }},
@@ -77,25 +80,98 @@ TEST(Control, StopsWhateverTakesIt) {
       {"scoring", [&](const Control& c) { score_model(*make_cpu_engine(), model, data.observations, ScoreGroups::none, c); }},
       {"simulating", [&](const Control& c) { simulate(synthetic_truth().truth, {.days = 3.0}, nullptr, c); }},
       {"plotting", [&](const Control& c) { plot_map(drawn, folder / "m.png", {}, c); }},
+      {"planning a comparison", [&](const Control& c) { plan_compare(comparing, data, make_compared_method, c); }},
+      {"drawing progress",
+       [&](const Control& c) {
+         plot_progress({1.0, 0.5}, folder / "p.png", c);
+       }},
+      {"masking", [&](const Control& c) { is_ocean(here, here, {}, c); }},
+      {"opening a truth", [&](const Control& c) { open_truth(drawn, 1, c); }},
   };
   for (const auto& [name, work] : works) EXPECT_LT(seconds_to_stop(work, std::chrono::milliseconds(0)), kLongestS) << name;
   EXPECT_EQ(folder.files(), files);
 }
 
-// Work that would take minutes, stopped in its midst.
+// Longer work, stopped in its midst.
 TEST(Control, StopsLongWorkInItsMidst) {
+  using std::chrono::milliseconds;
+  const ScratchFolder folder;
   const Dataset data = small_dataset(24, 20);
-  RunSettings settings = network_settings();
+  RunSettings settings = network_settings(), kriging = settings;
   settings.train.epochs = 100000.0;
+  settings.compare.methods = {"drift"};
+  settings.compare.grid = "bbox:-10,15,10,30:5";
+  kriging.fit.method = FitMethod::process;
   const FitPlan plan = plan_fit(settings, data);
-  const FieldModel model = fit(plan_fit(network_settings(), data), data).model;
+  const ComparePlan compared = plan_compare(settings, data);
+  const FieldModel networks = fit(plan_fit(network_settings(), data), data).model;
+  const Dataset few = small_dataset(10, 12);
+  const FieldModel process = fit(plan_fit(kriging, few), few).model;
   const MapOptions wide = {.grid = parse_grid("global:0.1"), .time_days = {20003.0}};
-  const std::map<std::string, std::function<void(const Control&)>> works = {
-      {"training", [&](const Control& c) { fit(plan, data, c); }},
-      {"simulating", [&](const Control& c) { simulate(synthetic_truth().truth, {.days = 300.0}, nullptr, c); }},
-      {"predicting", [&](const Control& c) { predict_map(model, wide, c); }},
+  const std::string csv = (folder / "long.csv").string(), drawn = (folder / "drawn.nc").string();
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += "1.234567,2.345678,20000.123456,0.123456789\n";
+  {
+    std::ofstream file(csv);
+    file << "lon,lat,time,value\n";
+    for (int i = 0; i < 2000; ++i) file << lines;
+  }
+  predict_map(*make_cpu_engine(), networks, {.grid = parse_grid("global:5"), .time_days = {20003.0}}, netcdf_sink(drawn));
+  Observations many;
+  for (int i = 0; i < 300000; ++i) {
+    many.lon_deg.push_back(1e-4 * i - 15.0), many.lat_deg.push_back(20.0), many.time_days.push_back(20003.0);
+    many.value.push_back(0.1);
+  }
+  struct Long {
+    const char* name;
+    std::function<void(const Control&)> work;
+    milliseconds after = milliseconds(300);
   };
-  for (const auto& [name, work] : works) EXPECT_LT(seconds_to_stop(work, std::chrono::milliseconds(300)), kLongestS) << name;
+  const std::vector<Long> works = {
+      {"reading", [&](const Control& c) { read_observations({csv}, {.roles = {.value = "value"}}, c); }, milliseconds(50)},
+      {"training", [&](const Control& c) { fit(plan, data, c); }},
+      {"searching", [&](const Control& c) { tune_run(plan, data, {}, c); }},
+      {"comparing", [&](const Control& c) { compare(compared, data, c); }},
+      {"judging", [&](const Control& c) { score_model(*make_cpu_engine(), process, many, ScoreGroups::none, c); }},
+      {"simulating", [&](const Control& c) { simulate(synthetic_truth().truth, {.days = 300.0}, nullptr, c); }},
+      {"predicting", [&](const Control& c) { predict_map(networks, wide, c); }},
+      {"plotting", [&](const Control& c) { plot_map(drawn, folder / "m.png", {}, c); }, milliseconds(100)},
+  };
+  for (const Long& one : works) EXPECT_LT(seconds_to_stop(one.work, one.after), kLongestS) << one.name;
+}
+
+TEST(Control, ItsNumberOfThreadsComesBeforeTheSettings) {
+  const ScratchFolder folder;
+  const Dataset data = small_dataset(24, 20);
+  RunSettings settings = network_settings(), kriging = settings;
+  settings.threads = 1;
+  settings.tune.trials = 1;
+  settings.compare.methods = {"nngp:subset=100"};
+  settings.compare.seeds = 1;
+  settings.compare.grid = "bbox:-10,15,10,30:5";
+  kriging.fit.method = FitMethod::process;
+  const FitPlan plan = plan_fit(settings, data), by_process = plan_fit(kriging, data);
+  const ComparePlan compared = plan_compare(settings, data);
+  const Control three = {.threads = 3}, invalid = {.threads = -1};
+  EXPECT_EQ(plan_fit(settings, data, Judging::automatic, three).settings.threads, 3);
+  EXPECT_EQ(plan_compare(settings, data, make_compared_method, three).fit.settings.threads, 3);
+  EXPECT_EQ(run_settings_from_toml(fit(plan, data, three).model.settings, "model").threads, 3);
+  EXPECT_EQ(tune_run(plan, data, {}, three).settings.threads, 3);
+  EXPECT_EQ(compare(compared, data, three).threads, 3);
+  // Whoever takes it notices that this one is none.
+  const std::string csv = (folder / "o.csv").string();
+  std::ofstream(csv) << "lon,lat,time,value\n1,2,3,4\n5,6,7,8\n";
+  const std::map<std::string, std::function<void(const Control&)>> works = {
+      {"reading", [&](const Control& c) { read_observations({csv}, {.roles = {.value = "value"}}, c); }},
+      {"planning", [&](const Control& c) { plan_fit(settings, data, Judging::automatic, c); }},
+      {"training", [&](const Control& c) { fit(plan, data, c); }},
+      {"kriging", [&](const Control& c) { fit(by_process, data, c); }},
+      {"searching", [&](const Control& c) { tune_run(plan, data, {}, c); }},
+      {"planning a comparison", [&](const Control& c) { plan_compare(settings, data, make_compared_method, c); }},
+      {"comparing", [&](const Control& c) { compare(compared, data, c); }},
+      {"simulating", [&](const Control& c) { simulate(synthetic_truth().truth, {.days = 3.0}, nullptr, c); }},
+  };
+  for (const auto& [name, work] : works) EXPECT_THROW(work(invalid), UsageError) << name;
 }
 
 }  // namespace

@@ -2,18 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "core/blocks.h"
 #include "drift/error.h"
 #include "fitting/blend.h"
 #include "fitting/networks.h"
+#include "fitting/plan_split.h"
 #include "fitting/replan.h"
 
 namespace drift {
 namespace {
-
-constexpr std::size_t kBlock = 65536;  // points predicted at a time
 
 // Settings of the run with the method's own before them.
 RunSettings own_settings(const MethodSettings& method, RunSettings settings) {
@@ -67,60 +66,51 @@ void DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorOpti
   own.fold = plan_.folds.of, own.fold_count = plan_.folds.count, own.group = plan_.folds.group;
   TrainingSet rows = data.training;
   rows.folds = own.fold, rows.fold_count = own.fold_count;
-  ensemble_ = {plan_.spec, plan_.settings.seed, {}};
-  if (plan_.method != FitMethod::process) {
-    ensemble_ = draw_networks(plan_);
+  model_ = {.ensemble = {plan_.spec, plan_.settings.seed, {}}, .domain = plan_.domain};
+  model_.info.has_time = data.has_time();
+  if (has_networks(plan_)) {
+    model_.ensemble = draw_networks(plan_);
     TrainingState state;
-    train(*engine_, ensemble_, state, rows, plan_.recipe, {.control = control.part(tuning_share, trained)});
-    last_layers_ = add_uncertainty(*engine_, plan_, rows, ensemble_);
+    train(*engine_, model_.ensemble, state, rows, plan_.recipe, {.control = control.part(tuning_share, trained)});
+    model_.last_layers = add_uncertainty(*engine_, plan_, rows, model_.ensemble, control.part(trained, 1.0));
   }
-  if (plan_.method == FitMethod::network) return;
-  const FittedProcess fitted = fit_process_part(own, plan_.settings.seed, plan_.settings.threads, control.part(trained, 0.95));
-  process_ = fitted.process;
-  const Control rest = {.stop = control.stop};
-  OutOfFold out = forecast_out_of_fold(*engine_, own, ensemble_, *process_, plan_.settings.threads, rest);
-  weight_ = blend_weight(out);
-  learn_local_spread(fitted, own, weight_, plan_.settings.threads, out);
-  worth_ = part_worth(out, weight_, plan_.domain);
+  if (plan_.method != FitMethod::network) blend_with_process(own, control.part(trained, 1.0));
+  parts_ = std::make_unique<PartsPredictor>(*engine_, model_);
+}
+
+void DriftInterpolator::blend_with_process(const InterpolatorData& data, const Control& control) {
+  const int threads = plan_.settings.threads;
+  const FittedProcess fitted = fit_process_part(data, plan_.settings.seed, threads, control.part(0.0, 0.6));
+  model_.process = fitted.process;
+  const Control rest = control.part(0.6, 1.0);
+  OutOfFold out = forecast_out_of_fold(*engine_, data, model_.ensemble, *model_.process, threads, rest);
+  model_.weight = blend_weight(out);
+  learn_local_spread(fitted, data, model_.weight, threads, out, rest);
+  worth_ = part_worth(out, model_.weight, plan_.domain);
 }
 
 std::optional<double> DriftInterpolator::settled_noise() const {
-  return process_ ? std::optional(std::sqrt(process_->observation_variance())) : std::nullopt;
+  return model_.process ? std::optional(std::sqrt(model_.process->observation_variance())) : std::nullopt;
 }
 
 void DriftInterpolator::predict(MatrixView<const float> points, const PointForecast& out, const Workers&) const {
-  std::vector<float> mean, variance;
-  std::vector<double> process, process_variance, local;
-  const double noise = process_ ? process_->observation_variance() : 0.0;
-  for (std::size_t first = 0; first < points.rows; first += kBlock) {
-    const std::size_t count = std::min(kBlock, points.rows - first);
-    mean.resize(count), variance.resize(count), process.resize(count), process_variance.resize(count);
-    local.assign(count, 1.0);
-    const MatrixView<const float> block = points.middle_rows(first, count);
-    const PredictionViews views = {.mean = {mean.data(), count, 1}, .variance = {variance.data(), count, 1}};
-    if (!last_layers_.empty())
-      predict_last_layer(*engine_, ensemble_, last_layers_, block, views, plan_.settings.threads);
-    else if (!ensemble_.members.empty())
-      engine_->predict(ensemble_, block, views);
-    if (process_)
-      process_->predict(block, {.mean = process, .variance = process_variance, .local = local}, engine_->host_threads());
+  const double noise = model_.process ? model_.process->observation_variance() : 0.0;
+  for_blocks(points.rows, [&](std::size_t first, std::size_t count) {
+    const PartsForecast said = (*parts_)(points.middle_rows(first, count));
     for (std::size_t i = 0; i < count; ++i) {
-      BlendedPoint point = {static_cast<double>(mean[i]), static_cast<double>(variance[i]), 1.0};
-      if (process_) {
-        const double network = ensemble_.members.empty() ? process[i] : point.mean;
-        point = blended(weight_, process[i], process_variance[i], network, local[i]);
-      }
-      if (!out.mean.empty()) out.mean[first + i] = point.mean;
-      if (!out.sd_epistemic.empty()) out.sd_epistemic[first + i] = std::sqrt(point.variance);
-      if (!out.sd_total.empty()) out.sd_total[first + i] = std::sqrt(point.variance + local[i] * noise);
+      const double variance = said.variance.empty() ? 0.0 : said.variance[i];
+      const double error = said.local.empty() ? 0.0 : said.local[i] * noise;
+      if (!out.mean.empty()) out.mean[first + i] = said.mean[i];
+      if (!out.sd_epistemic.empty()) out.sd_epistemic[first + i] = std::sqrt(variance);
+      if (!out.sd_total.empty()) out.sd_total[first + i] = std::sqrt(variance + error);
     }
-  }
+  });
 }
 
 std::vector<std::pair<std::string, std::string>> DriftInterpolator::findings(const Domain& domain) const {
   std::vector<std::pair<std::string, std::string>> found;
-  if (process_) {
-    for (const std::string& text : describe(*process_, domain)) found.emplace_back("process", text);
+  if (model_.process) {
+    for (const std::string& text : describe(*model_.process, domain)) found.emplace_back("process", text);
     found.emplace_back("weight of the process", fmt::format("{:.2f}", worth_.process_weight));
   }
   if (plan_.method == FitMethod::process) return found;

@@ -11,6 +11,7 @@
 #include "drift/fit.h"
 #include "drift/interpolator.h"
 #include "drift/tune_run.h"
+#include "fields/model_parts.h"
 
 namespace drift {
 
@@ -28,22 +29,21 @@ class DriftInterpolator : public Interpolator {
   void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override;
   using Interpolator::predict;
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override;
-  bool knows_noise() const override { return process_ != nullptr; }
+  bool knows_noise() const override { return model_.process != nullptr; }
   std::optional<double> settled_noise() const override;
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override;
 
  private:
   void tune(const Control& control);
+  void blend_with_process(const InterpolatorData& data, const Control& control);
 
   FitPlan plan_;
   Search search_;
   std::size_t trials_ = 0;
   std::unique_ptr<Engine> engine_;
-  Ensemble ensemble_;
-  std::vector<LastLayerPosterior> last_layers_;
-  std::shared_ptr<const Process> process_;
+  FieldModel model_;                       // its parts
+  std::unique_ptr<PartsPredictor> parts_;  // of them, on the engine
   PartWorth worth_;
-  BlendWeight weight_ = {};
 };
 
 }  // namespace drift

@@ -13,7 +13,8 @@
 #include "drift/field.h"
 #include "drift/predict.h"
 #include "fitting/networks.h"
-#include "settings/run_identity.h"
+#include "fitting/plan_identity.h"
+#include "settings/settings_under.h"
 
 namespace drift {
 namespace {
@@ -47,16 +48,12 @@ std::vector<std::string> method_texts(const std::vector<std::string>& wanted) {
 // Of all that every method depends on.
 std::string data_fingerprint(const ComparePlan& plan, const Observations& observations) {
   Fingerprint print;
-  print.add(to_json(plan.fit.domain));
   add_settings(print, with_absolute_paths(plan.fit.settings), on_comparison);
-  add_observations(print, observations);
-  print.add(std::span<const std::size_t>(plan.fit.split.training));
-  print.add(std::span<const std::size_t>(plan.fit.split.held_out));
-  print.add(std::span<const std::size_t>(plan.fit.test));
+  add_plan(print, plan.fit, observations);
   return print.text();
 }
 
-void settle_map(ComparePlan& plan) {
+void settle_map(ComparePlan& plan, const Control& control) {
   const CompareSettings& wanted = plan.fit.settings.compare;
   FieldModel outline;
   outline.domain = plan.fit.domain;
@@ -71,13 +68,13 @@ void settle_map(ComparePlan& plan) {
     const double first = plan.info.first_time_days, last = plan.info.last_time_days;
     plan.map_time = 0.5 * (first + last);
     if (plan.info.calendar_time && last - first > 1.0) plan.map_time = std::round(24.0 * *plan.map_time) / 24.0;
-    if (!wanted.map_time.empty()) plan.map_time = time_setting("compare", "map_time", wanted.map_time);
+    if (!wanted.map_time.empty()) plan.map_time = time_of_text(wanted.map_time);
   } else if (!wanted.map_time.empty()) {
     throw UsageError("[compare] map_time: the field does not vary in time");
   }
   if (wanted.truth.empty()) return;
   if (plane) throw UsageError("[compare] truth: a truth needs longitudes and latitudes, but the observations have x and y");
-  plan.truth = open_truth(wanted.truth);
+  plan.truth = open_truth(wanted.truth, 1, control);
   const std::optional<Range> known = plan.truth->time_days;
   if (known && !plan.map_time) {
     throw UsageError(fmt::format("[compare] truth: '{}' changes with time, but the fitted field does not", wanted.truth));
@@ -90,13 +87,13 @@ void settle_map(ComparePlan& plan) {
 
 }  // namespace
 
-ComparePlan plan_compare(const RunSettings& run, const Dataset& data, const MethodMaker& make) {
-  RunSettings settings = run;
+ComparePlan plan_compare(const RunSettings& run, const Dataset& data, const MethodMaker& make, const Control& control) {
+  RunSettings settings = settings_under(control, run);
   if (settings.fit.method && settings.fit.method->parts == FitMethod::other)
     settings.fit.method.reset();  // that of drift fit alone
   ComparePlan plan;
   plan.make = make;
-  plan.fit = plan_fit(settings, data, Judging::held_out);
+  plan.fit = plan_fit(settings, data, Judging::held_out, control);
   if (plan.fit.split.held_out.empty() && plan.fit.test.empty()) {
     throw UsageError("compare needs observations that no method has seen; hold some out (--held-out 0.1, --split auto)");
   }
@@ -108,7 +105,7 @@ ComparePlan plan_compare(const RunSettings& run, const Dataset& data, const Meth
   for (std::size_t i = 0; i < settings.compare.seeds; ++i) plan.seeds.push_back(settings.seed + i);
   plan.folder = settings.compare.folder;
   plan.info = describe_field(plan.fit, data);
-  settle_map(plan);
+  settle_map(plan, control);
   plan.fingerprint = data_fingerprint(plan, data.observations);
   plan.choices = plan.fit.choices;
   plan.choices.push_back(fmt::format("Methods: {}; {} seed{} each.", fmt::join(plan.methods, ", "), plan.seeds.size(),

@@ -1,8 +1,10 @@
 #include "drift/run_settings.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <limits>
 #include <map>
 #include <set>
@@ -243,6 +245,49 @@ TEST(CheckSettings, IsDoneByWhateverTakesThem) {
   changed.settings.train.batch = settings.train.batch;
   EXPECT_THROW(fit(changed, data), UsageError);
   EXPECT_THROW(tune_run(changed, data, {}), UsageError);
+}
+
+// Texts with a grammar of their own are read when they are given, not when they are used.
+TEST(Settings, TextsThatCannotBeReadAreRefusedByFileFlagAndCheck) {
+  struct Wrong {
+    const char *table, *key, *flag, *text, *why;
+  };
+  for (const Wrong& wrong : std::vector<Wrong>{
+           {"data", "preset", "--preset", "sentinel3", "no preset is called 'sentinel3'"},
+           {"data", "where", "--where", "swh ? 3", "swh ? 3"},
+           {"data", "from", "--from", "yesterday", "neither a time"},
+           {"data", "to", "--to", "2020-13-01", "neither a time"},
+           {"data", "time_units", "--time-units", "fortnights since 2000-01-01", "fortnights"},
+           {"split", "test_where", "--test-where", "pass", "pass"},
+           {"compare", "truth", "--truth", "synthetic:x", "whole number"},
+           {"compare", "map_time", "--map-time", "noon", "neither a time"},
+       }) {
+    RunSettings settings;
+    try {
+      set_from_flag(settings, wrong.flag, {wrong.text});
+      ADD_FAILURE() << wrong.flag;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(wrong.flag));
+      EXPECT_THAT(error.what(), HasSubstr(wrong.why));
+    }
+    try {
+      run_settings_from_toml(fmt::format("[{}]\n{} = \"{}\"\n", wrong.table, wrong.key, wrong.text), "run");
+      ADD_FAILURE() << wrong.key;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(fmt::format("run:2: {}", wrong.key)));
+      EXPECT_THAT(error.what(), HasSubstr(wrong.why));
+    }
+  }
+  RunSettings settings;
+  settings.data.to = "yesterday";
+  EXPECT_THROW(check(settings), UsageError);
+  EXPECT_THROW(plan_fit(settings, small_dataset()), UsageError);
+}
+
+TEST(ReadRunFile, KeepsASyntheticTruthAsItIs) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "run.toml") << "[compare]\ntruth = \"synthetic:7,evolution=2.5\"\n";
+  EXPECT_EQ(read_run_file(folder / "run.toml").compare.truth, "synthetic:7,evolution=2.5");
 }
 
 TEST(Settings, NameTheWordsOfTheirTypeInTheirHelp) {

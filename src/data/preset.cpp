@@ -195,17 +195,22 @@ const std::vector<PresetRow>& preset_table() {
   return table;
 }
 
-const PresetRow* find_preset(const std::string& name, const NcReader& file) {
-  if (name == "none") return nullptr;
-  const std::vector<PresetRow>& table = preset_table();
-  const auto found = std::find_if(table.begin(), table.end(), [&](const PresetRow& preset) {
-    return name.empty() ? is_of_product(file, preset) : preset.name == name;
-  });
-  if (found != table.end()) return &*found;
-  if (name.empty()) return nullptr;
+const PresetRow* preset_named(const std::string& name) {
   std::vector<std::string_view> known = {"none"};
-  for (const PresetRow& preset : table) known.push_back(preset.name);
+  for (const PresetRow& preset : preset_table()) {
+    if (preset.name == name) return &preset;
+    known.push_back(preset.name);
+  }
+  if (name == "none") return nullptr;
   throw UsageError(fmt::format("no preset is called '{}'{}", name, did_you_mean(name, known)));
+}
+
+const PresetRow* find_preset(const std::string& name, const NcReader& file) {
+  if (!name.empty()) return preset_named(name);
+  const std::vector<PresetRow>& table = preset_table();
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const PresetRow& preset) { return is_of_product(file, preset); });
+  return found == table.end() ? nullptr : &*found;
 }
 
 std::vector<const NcVariable*> ending_with(const NcReader& file, std::string_view name) {

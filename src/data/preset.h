@@ -40,6 +40,9 @@ struct PresetRow {
 
 const std::vector<PresetRow>& preset_table();
 
+// By name; null for "none". Throws UsageError.
+const PresetRow* preset_named(const std::string& name);
+
 // By name, or recognised where the name is empty; null for "none" and for files of no known product. Throws UsageError.
 const PresetRow* find_preset(const std::string& name, const NcReader& file);
 

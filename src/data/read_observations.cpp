@@ -173,7 +173,7 @@ class ObservationReader {
         filter_(make_filter(options)),
         netcdf_(are_netcdf(files)),
         files_(netcdf_ ? that_open(std::move(files)) : std::move(files)),
-        threads_(threads_or_all(control.threads > 0 ? control.threads : options.threads)),
+        threads_(threads_or_all(control.threads != 0 ? control.threads : options.threads)),
         gathering_(files_) {
     if (!netcdf_ && !options.preset.empty() && options.preset != "none") {
       throw UsageError(
@@ -205,7 +205,9 @@ class ObservationReader {
 
   // What keeps a file from being opened, as far as that is known before; empty: nothing.
   std::vector<std::string> troubles(const std::vector<std::filesystem::path>& files) const {
-    std::vector<std::string> wrong = try_to_open(files, options_.open_limit_s, control_);
+    Control opening = control_;
+    opening.threads = threads_;
+    std::vector<std::string> wrong = try_to_open(files, options_.open_limit_s, opening);
     for (std::size_t i = 0; i < files.size() && options_.bad_files == BadFiles::skip; ++i) {
       if (!wrong[i].empty() || (options_.open_limit_s > 0.0 && is_hdf5(files[i]))) continue;
       try {

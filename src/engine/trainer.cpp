@@ -45,13 +45,13 @@ void check_checkpoint(const TrainOptions& options) {
   }
 }
 
-// A disk that is full for a while costs no training: the failure is told, and the next checkpoint that is due tries again.
+// A disk that is full for a while costs no training: the failure is reported, and the next checkpoint tries again.
 bool try_to_save(const Ensemble& ensemble, const TrainingState& state, const Recipe& recipe, const TrainOptions& options) {
   try {
     save_checkpoint(options.control.checkpoint, ensemble, state, recipe, options.metadata);
     return true;
   } catch (const Error& error) {
-    options.control.tell(fmt::format("warning: no checkpoint: {}; training goes on", error.what()));
+    options.control.tell(fmt::format("warning: no checkpoint was written: {}; training continues", error.what()));
     return false;
   }
 }

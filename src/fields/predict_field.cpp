@@ -1,17 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "core/blocks.h"
 #include "drift/error.h"
-#include "drift/interpolator.h"
 #include "drift/predict.h"
-#include "fields/blended_point.h"
-#include "process/place_finder.h"
-#include "process/process.h"
+#include "fields/model_parts.h"
 
 namespace drift {
 namespace {
@@ -56,123 +52,11 @@ void check_lengths(const FieldModel& model, std::span<const double> lon_deg, std
   }
 }
 
-// Means, variances and gradients in the engine's units, of the parts that a model has, at rows [n, columns].
-struct Raw {
-  std::vector<double> mean, variance;  // [n]
-  std::vector<double> noise;           // [n] variance of a new observation's error; empty: the model's own
-  std::vector<float> each;             // [n, members]
-  std::vector<float> gradient;         // [n, columns]
-};
-
-void predict_networks(Engine& engine, Predictor& networks, const FieldModel& model, MatrixView<const float> rows,
-                      const PredictWants& wants, Raw& out) {
-  const std::size_t n = rows.rows, members = model.ensemble.members.size();
-  std::vector<float> mean(n), variance(n);
-  out.each.resize(wants.members ? n * members : 0);
-  PredictionViews views;
-  views.mean = MatrixView<float>(mean.data(), n, 1);
-  if (model.has_spread()) views.variance = MatrixView<float>(variance.data(), n, 1);
-  if (wants.members) views.members = MatrixView<float>(out.each.data(), n, members);
-  if (model.last_layers.empty())
-    networks.predict(rows, views);
-  else
-    predict_last_layer(engine, model.ensemble, model.last_layers, rows, views);
-  out.mean.assign(mean.begin(), mean.end());
-  out.variance.assign(variance.begin(), variance.end());
-  if (!wants.gradient) return;
-  out.gradient.resize(n * rows.cols);
-  networks.input_gradient(rows, MatrixView<float>(out.gradient.data(), n, rows.cols));
-}
-
-// A slope towards east and north (x and y) as a gradient of the row's coordinates, beside what is there and has this share [n].
-void add_slope(const FieldModel& model, std::span<const double> share, MatrixView<const float> rows,
-               MatrixView<const double> slope, Raw& out) {
-  const std::size_t columns = rows.cols;
-  for (std::size_t i = 0; i < rows.rows; ++i) {
-    float* to = out.gradient.data() + i * columns;
-    std::array<double, 3> along = {slope(i, 0), slope(i, 1), 0.0};
-    std::size_t space = 2;
-    if (model.domain.kind == DomainKind::sphere) {
-      space = 3;
-      const float* s = rows.row(i);
-      const double lon = std::atan2(static_cast<double>(s[1]), static_cast<double>(s[0]));
-      const double sin_lat = static_cast<double>(s[2]),
-                   cos_lat = std::hypot(static_cast<double>(s[0]), static_cast<double>(s[1]));
-      along = {-std::sin(lon) * slope(i, 0) - sin_lat * std::cos(lon) * slope(i, 1),
-               std::cos(lon) * slope(i, 0) - sin_lat * std::sin(lon) * slope(i, 1), cos_lat * slope(i, 1)};
-    }
-    for (std::size_t d = 0; d < columns; ++d) {
-      const double added = d < space ? along.at(d) : slope(i, 2);
-      to[d] = static_cast<float>(share[i] * static_cast<double>(to[d]) + (1.0 - share[i]) * added);
-    }
-  }
-}
-
-void blend_process(Engine& engine, const FieldModel& model, MatrixView<const float> rows, const PredictWants& wants, Raw& out) {
-  const std::size_t n = rows.rows;
-  std::vector<double> mean(n), variance(n), local(n), share(n), slope(wants.gradient ? 3 * n : 0);
-  const MatrixView<double> slopes = wants.gradient ? MatrixView<double>(slope.data(), n, 3) : MatrixView<double>();
-  model.process->predict(rows, {.mean = mean, .variance = variance, .gradient = slopes, .local = local}, engine.host_threads());
-  if (out.mean.empty()) out.mean = mean;
-  const double noise = model.info.noise_sd / sd_from_engine(model.domain, 1.0);
-  out.variance.resize(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const BlendedPoint point = blended(model.weight, mean[i], variance[i], out.mean[i], local[i]);
-    out.mean[i] = point.mean, out.variance[i] = point.variance, share[i] = point.by_network;
-    out.noise.push_back(local[i] * noise * noise);
-  }
-  if (!wants.gradient) return;
-  out.gradient.resize(n * rows.cols);
-  add_slope(model, share, rows, slopes, out);
-}
-
-// By central differences over a hundredth of the method's lengths each way (where it has none, of lengths that a map of the
-// domain may show), so that it is the slope of the very mean that maps show.
-void method_gradient(const FieldModel& model, MatrixView<const float> rows, const Workers& workers, Raw& out) {
-  constexpr double kStep = 0.01, kSpaceLength = 0.1, kTimeLength = 0.5;
-  const std::vector<double> lengths = model.method->lengthscales();
-  const double space = kStep * (lengths.empty() ? kSpaceLength : std::clamp(lengths[0], 0.01, 10.0));
-  const double time = kStep * (lengths.size() < 2 ? kTimeLength : std::clamp(lengths[1], 0.01, 10.0));
-  const std::size_t n = rows.rows, directions = model.info.has_time ? 3 : 2;
-  std::vector<float> points;
-  std::vector<double> apart;
-  for (std::size_t i = 0; i < n; ++i) {
-    const LocalFrame frame(space_of(model.domain), model.info.has_time, rows.row(i), rows.cols);
-    for (std::size_t d = 0; d < directions; ++d) {
-      const double step = d < 2 ? space : time;
-      const std::vector<float> up = frame.moved(d, step), down = frame.moved(d, -step);
-      apart.push_back(frame(up.data()).at(d) - frame(down.data()).at(d));  // as single precision has it
-      points.insert(points.end(), up.begin(), up.end());
-      points.insert(points.end(), down.begin(), down.end());
-    }
-  }
-  std::vector<double> mean(2 * n * directions), slope(3 * n);
-  model.method->predict({points.data(), mean.size(), rows.cols}, {.mean = mean}, workers);
-  for (std::size_t k = 0; k < apart.size(); ++k)
-    slope[k / directions * 3 + k % directions] = (mean[2 * k] - mean[2 * k + 1]) / apart[k];
-  out.gradient.assign(n * rows.cols, 0.0F);
-  add_slope(model, std::vector<double>(n, 0.0), rows, {slope.data(), n, 3}, out);
-}
-
-void predict_method(Engine& engine, const FieldModel& model, MatrixView<const float> rows, const PredictWants& wants, Raw& out) {
-  const std::size_t n = rows.rows;
-  const Workers workers = {.threads = engine.host_threads(), .engine = &engine};
-  std::vector<double> sd(n), total(n);
-  out.mean.resize(n), out.variance.resize(n);
-  model.method->predict(rows, {.mean = out.mean, .sd_epistemic = sd, .sd_total = total}, workers);
-  for (std::size_t i = 0; i < n; ++i) {
-    out.variance[i] = sd[i] * sd[i];
-    if (model.method_noise) out.noise.push_back(std::max(0.0, total[i] * total[i] - sd[i] * sd[i]));
-  }
-  if (wants.gradient) method_gradient(model, rows, workers, out);
-}
-
 // Fills the results of some of the known positions, first to first + count.
 class BlockPredictor {
  public:
-  BlockPredictor(Engine& engine, Predictor* networks, const FieldModel& model, const PredictWants& wants, const Known& known,
-                 FieldPrediction& out)
-      : engine_(engine), networks_(networks), model_(model), wants_(wants), known_(known), out_(out) {}
+  BlockPredictor(const PartsPredictor& parts, const PredictWants& wants, const Known& known, FieldPrediction& out)
+      : parts_(parts), model_(parts.model()), wants_(wants), known_(known), out_(out) {}
 
   void predict(std::size_t first, std::size_t count) {
     const auto columns = static_cast<std::size_t>(model_.ensemble.spec.coordinates());
@@ -182,10 +66,7 @@ class BlockPredictor {
     std::vector<float> rows(count * columns);
     const MatrixView<float> row_view(rows.data(), count, columns);
     engine_rows(model_.domain, lon, lat, time, row_view);
-    Raw raw;
-    if (networks_ != nullptr) predict_networks(engine_, *networks_, model_, row_view, wants_, raw);
-    if (model_.process) blend_process(engine_, model_, row_view, wants_, raw);
-    if (model_.method) predict_method(engine_, model_, row_view, wants_, raw);
+    const PartsForecast raw = parts_(row_view, wants_);
     keep(std::span(known_.index).subspan(first, count), raw);
     if (!wants_.gradient) return;
     std::vector<GroundGradient> ground(count);
@@ -194,7 +75,7 @@ class BlockPredictor {
   }
 
  private:
-  void keep(std::span<const std::size_t> index, const Raw& raw) {
+  void keep(std::span<const std::size_t> index, const PartsForecast& raw) {
     const Standard& value = model_.domain.value;
     const std::size_t n = out_.mean.size(), members = model_.ensemble.members.size();
     for (std::size_t i = 0; i < index.size(); ++i) {
@@ -206,8 +87,7 @@ class BlockPredictor {
       if (model_.has_spread()) {
         const double sd = model_.info.spread_scale * sd_from_engine(model_.domain, std::sqrt(raw.variance[i]));
         out_.sd_epistemic[to] = sd;
-        const double noise = raw.noise.empty() ? model_.info.noise_sd : sd_from_engine(model_.domain, std::sqrt(raw.noise[i]));
-        out_.sd_total[to] = std::hypot(sd, noise);
+        out_.sd_total[to] = std::hypot(sd, noise_sd(raw, i));
       }
       for (std::size_t m = 0; wants_.members && m < members; ++m) {
         out_.members[m * n + to] = value.from_engine(raw.each[i * members + m]);
@@ -215,8 +95,15 @@ class BlockPredictor {
     }
   }
 
-  Engine& engine_;
-  Predictor* networks_;  // null: the model has none
+  // Of a new observation's error.
+  double noise_sd(const PartsForecast& raw, std::size_t i) const {
+    if (!raw.noise.empty()) return sd_from_engine(model_.domain, std::sqrt(raw.noise[i]));
+    if (raw.local.empty()) return model_.info.noise_sd;
+    const double noise = model_.info.noise_sd / sd_from_engine(model_.domain, 1.0);
+    return sd_from_engine(model_.domain, std::sqrt(raw.local[i] * noise * noise));
+  }
+
+  const PartsPredictor& parts_;
   const FieldModel& model_;
   const PredictWants& wants_;
   const Known& known_;
@@ -226,7 +113,7 @@ class BlockPredictor {
 }  // namespace
 
 FieldPredictor::FieldPredictor(Engine& engine, const FieldModel& model)
-    : engine_(engine), model_(model), networks_(model.ensemble.members.empty() ? nullptr : engine.prepare(model.ensemble)) {}
+    : parts_(std::make_shared<const PartsPredictor>(engine, model)) {}
 
 FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span<const double> lon_deg,
                               std::span<const double> lat_deg, std::span<const double> time_days, const PredictWants& wants,
@@ -237,7 +124,7 @@ FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span
 FieldPrediction FieldPredictor::operator()(std::span<const double> lon_deg, std::span<const double> lat_deg,
                                            std::span<const double> time_days, const PredictWants& wants,
                                            const Control& control) const {
-  const FieldModel& model = model_;
+  const FieldModel& model = parts_->model();
   check_lengths(model, lon_deg, lat_deg, time_days);
   if (wants.members && model.ensemble.members.empty()) {
     throw UsageError(fmt::format("prediction: the model is {} alone and has no members; leave --members out",
@@ -253,15 +140,14 @@ FieldPrediction FieldPredictor::operator()(std::span<const double> lon_deg, std:
   }
   if (wants.members) out.members.assign(n * model.ensemble.members.size(), kNone);
   if (wants.gradient) out.gradient.assign(n, {std::nan(""), std::nan(""), std::nan("")});
-  BlockPredictor predictor(engine_, networks_.get(), model, wants, known, out);
-  const bool on_gpu = engine_.name() == "cuda";
+  BlockPredictor predictor(*parts_, wants, known, out);
+  const bool on_gpu = parts_->engine().name() == "cuda";
   const std::size_t block = model.process || model.method ? kProcessBlock : on_gpu ? kGpuBlock : kCpuBlock;
-  for (std::size_t first = 0; first < count; first += block) {
+  for_blocks(count, block, [&](std::size_t first, std::size_t some) {
     control.check_stop("stopped while predicting");
-    const std::size_t some = std::min(block, count - first);
     predictor.predict(first, some);
     control.report(static_cast<double>(first + some) / static_cast<double>(count), "predicting");
-  }
+  });
   return out;
 }
 

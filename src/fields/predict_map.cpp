@@ -27,12 +27,12 @@ std::string iso_now() {
 // Positions that the mask leaves out become NaN.
 class Masker {
  public:
-  Masker(const FieldModel& model, const MapMask& mask) : kind_(mask.kind) {
+  Masker(const FieldModel& model, const MapMask& mask, const Control& control) : kind_(mask.kind), control_(control) {
     if (kind_ == MapMask::Kind::data) near_.emplace(model.domain, model.cells, mask.distance);
   }
   void operator()(std::vector<double>& lon, std::vector<double>& lat) const {
     if (kind_ == MapMask::Kind::none) return;
-    const std::vector<char> keep = near_ ? (*near_)(lon, lat) : is_ocean(lon, lat);
+    const std::vector<char> keep = near_ ? (*near_)(lon, lat) : is_ocean(lon, lat, {}, control_);
     for (std::size_t i = 0; i < lon.size(); ++i) {
       if (!keep[i]) lon[i] = lat[i] = std::nan("");
     }
@@ -40,6 +40,7 @@ class Masker {
 
  private:
   MapMask::Kind kind_;
+  const Control& control_;
   std::optional<NearData> near_;
 };
 
@@ -112,7 +113,7 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
   const std::size_t rows_per_block = std::max<std::size_t>(1, kPointsAtATime / columns);
   const double blocks = std::ceil(static_cast<double>(options.grid.y.count) / static_cast<double>(rows_per_block));
   const double steps = blocks * static_cast<double>(times);
-  const Masker mask(model, options.mask);
+  const Masker mask(model, options.mask, control);
   const FieldPredictor predict(engine, model);
   FarCounter far(model);
   MapReport report;

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/blocks.h"
 #include "drift/error.h"
 #include "fields/process_info.h"
 #include "fitting/length_text.h"
@@ -60,9 +61,9 @@ FittedProcess fit_process_part(const InterpolatorData& data, std::uint64_t seed,
   ProcessSettings settings;
   settings.seed = seed;
   settings.threads = threads;
-  settings.stop = control.stop;
   FittedProcess fitted;
-  fitted.process = std::make_shared<Process>(make_process(data.space, data.has_time(), places, settings, &fitted.group_of));
+  fitted.process =
+      std::make_shared<Process>(make_process(data.space, data.has_time(), places, settings, &fitted.group_of, control));
   control.check_stop();
   return fitted;
 }
@@ -143,15 +144,14 @@ OutOfFold forecast_out_of_fold(Engine& engine, const InterpolatorData& data, con
   }
   const std::size_t all = out.rows.size();
   out.process.resize(all), out.process_variance.resize(all), out.local.assign(all, 1.0);
-  for (std::size_t first = 0; first < all; first += kBlock) {
+  for_blocks(all, kBlock, [&](std::size_t first, std::size_t count) {
     control.check_stop();
-    const std::size_t count = std::min(kBlock, all - first);
     process.predict(
         MatrixView<const float>(points.data() + first * rows.cols, count, rows.cols),
         {.mean = std::span(out.process).subspan(first, count), .variance = std::span(out.process_variance).subspan(first, count)},
         threads, std::span(left_out).subspan(first, count));
     control.report(static_cast<double>(first + count) / static_cast<double>(all), "forecasting out of fold");
-  }
+  });
   if (ensemble.members.empty()) return out;
 
   out.network.resize(all);
@@ -207,7 +207,7 @@ BlendWeight blend_weight(const OutOfFold& out) {
 }
 
 std::string learn_local_spread(const FittedProcess& fitted, const InterpolatorData& data, const BlendWeight& weight, int threads,
-                               OutOfFold& out) {
+                               OutOfFold& out, const Control& control) {
   const MatrixView<const float> rows = data.training.coordinates;
   const double noise = fitted.process->observation_variance();
   std::vector<double> squares;
@@ -225,7 +225,7 @@ std::string learn_local_spread(const FittedProcess& fitted, const InterpolatorDa
     left_out.push_back(data.fold[row]);
   }
   fitted.process->learn_spread({.place = place, .square = squares, .cluster = out.group},
-                               {points.data(), out.training.size(), rows.cols}, left_out, threads, out.local);
+                               {points.data(), out.training.size(), rows.cols}, left_out, threads, out.local, control);
   if (fitted.process->local_spread().prior <= 0.0) return {};
   std::vector<double> factors = out.local;
   std::sort(factors.begin(), factors.end());

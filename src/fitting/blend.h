@@ -58,7 +58,7 @@ BlendWeight blend_weight(const OutOfFold& out);
 
 // Lets the process learn where the blend errs by more than elsewhere, and out.local follow. Returns a sentence on it, or nothing.
 std::string learn_local_spread(const FittedProcess& fitted, const InterpolatorData& data, const BlendWeight& weight, int threads,
-                               OutOfFold& out);
+                               OutOfFold& out, const Control& control = {});
 
 // RMSE of each part out of fold, in the values' unit.
 PartWorth part_worth(const OutOfFold& out, const BlendWeight& weight, const Domain& domain);

@@ -18,6 +18,7 @@
 #include "fitting/plan_split.h"
 #include "fitting/stopped.h"
 #include "settings/run_identity.h"
+#include "settings/settings_under.h"
 
 namespace drift {
 namespace {
@@ -150,13 +151,13 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
   model.settings = to_toml(plan.settings);
   const Control judging = control.part(kriged, 1.0);
   if (!process) {
-    if (networks) model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble);
+    if (networks) model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble, judging);
     judge(*engine, plan, data, result, nullptr, judging);
     return result;
   }
   OutOfFold out = forecast_out_of_fold(*engine, plan, observations, training.view(), model.ensemble, *model.process, judging);
   model.weight = blend_weight(out);
-  const std::string local = learn_local_spread(fitted, training.view(), model.weight, plan.settings.threads, out);
+  const std::string local = learn_local_spread(fitted, training.view(), model.weight, plan.settings.threads, out, judging);
   if (!local.empty()) control.tell(local);
   result.worth = part_worth(out, model.weight, plan.domain);
   judge(*engine, plan, data, result, &out, judging);
@@ -166,8 +167,7 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
 }  // namespace
 
 FitResult fit(const FitPlan& plan, const Dataset& data, const Control& control) {
-  FitPlan own = plan;
-  if (control.threads > 0) own.settings.threads = control.threads;
+  const FitPlan own = plan_under(control, plan);
   const WriteTime found = written_at(control.checkpoint);
   try {
     return fit_parts(own, data, control);

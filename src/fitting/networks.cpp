@@ -14,8 +14,8 @@ Ensemble draw_networks(const FitPlan& plan) {
   return ensemble;
 }
 
-std::vector<LastLayerPosterior> add_uncertainty(Engine& engine, const FitPlan& plan, const TrainingSet& rows,
-                                                Ensemble& ensemble) {
+std::vector<LastLayerPosterior> add_uncertainty(Engine& engine, const FitPlan& plan, const TrainingSet& rows, Ensemble& ensemble,
+                                                const Control& control) {
   const UncertaintySettings& wanted = plan.settings.uncertainty;
   const std::uint64_t seed = plan.settings.seed;
   const int threads = plan.settings.threads;
@@ -25,7 +25,7 @@ std::vector<LastLayerPosterior> add_uncertainty(Engine& engine, const FitPlan& p
   if (wanted.method != UncertaintyMethod::last_layer) return {};
   // Noise in the engine's units: what the recipe assumed.
   const double noise = std::max(plan.recipe.noise_sd, 1e-4);
-  return fit_last_layer(engine, ensemble, rows, noise, threads);
+  return fit_last_layer(engine, ensemble, rows, noise, threads, control);
 }
 
 FieldInfo describe_field(const FitPlan& plan, const Dataset& data) {

@@ -17,11 +17,12 @@
 #include "engine/training_memory.h"
 #include "fitting/length_text.h"
 #include "fitting/neighbours.h"
+#include "fitting/plan_identity.h"
 #include "fitting/plan_split.h"
 #include "fitting/replan.h"
 #include "fitting/stopped.h"
 #include "network/plan.h"
-#include "settings/run_identity.h"
+#include "settings/settings_under.h"
 
 namespace drift {
 namespace {
@@ -324,14 +325,9 @@ class Planner {
 
   std::string fingerprint() const {
     Fingerprint print;
-    print.add(to_json(plan_.spec));
-    print.add(to_json(plan_.recipe));
-    print.add(to_json(plan_.domain));
-    print.add(std::to_string(plan_.members));
+    add_networks(print, plan_);
     add_settings(print, plan_.settings, on_fit);
-    add_observations(print, observations_);
-    print.add(std::span<const std::size_t>(plan_.split.training));
-    print.add(std::span<const std::size_t>(plan_.test));
+    add_plan(print, plan_, observations_);
     return print.text();
   }
 
@@ -344,8 +340,7 @@ class Planner {
 }  // namespace
 
 FitPlan plan_fit(const RunSettings& settings, const Dataset& data, Judging judging, const Control& control) {
-  check(settings);
-  return Planner(settings, data, control).plan(judging);
+  return Planner(settings_under(control, settings), data, control).plan(judging);
 }
 
 FitPlan replan(const FitPlan& plan, const RunSettings& settings, std::size_t training) {

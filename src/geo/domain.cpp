@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/blocks.h"
 #include "core/degree.h"
 #include "drift/error.h"
 #include "geo/number_limits.h"
@@ -67,10 +68,9 @@ void fill_rows(const Domain& domain, std::span<const double> lon, std::span<cons
   check_columns(domain, "engine rows", rows.cols, !time.empty());
   if (time.size() > 1 && time.size() != n)
     throw UsageError(fmt::format("engine rows: {} times for {} positions", time.size(), n));
-  for (std::size_t first = 0; first < n; first += kDomainBlock) {
-    const std::size_t count = std::min(kDomainBlock, n - first);
+  for_blocks(n, kDomainBlock, [&](std::size_t first, std::size_t count) {
     fill_space(domain, lon.subspan(first, count), lat.subspan(first, count), first, rows.middle_rows(first, count));
-  }
+  });
   for (std::size_t i = 0; i < n && !time.empty(); ++i) {
     const double days = time[time.size() == 1 ? 0 : i];
     if (!std::isfinite(days)) throw Error(fmt::format("engine rows: time {} is not a finite number", i));

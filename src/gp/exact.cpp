@@ -48,12 +48,12 @@ Found fit_exact(const KernelSpec& spec, const GpData& data, const ExactSettings&
   return search(evidence, box, settings.evaluations, settings.threads, where, control);
 }
 
-ExactGp::ExactGp(KernelSpec spec, GpParameters parameters, GpData data, const std::string& where)
+ExactGp::ExactGp(KernelSpec spec, GpParameters parameters, GpData data, const std::string& where, const Control& control)
     : kernel_(std::move(spec), parameters.kernel),
       parameters_(std::move(parameters)),
       data_(std::move(data)),
       factor_(factor(noisy_covariance(kernel_, parameters_, data_), where,
-                     "give a shorter lengthscale, or leave out observations that repeat")),
+                     "give a shorter lengthscale, or leave out observations that repeat", control)),
       weights_(data_.values.array() - parameters_.mean) {
   solve_lower(factor_.lower, false, weights_);
   solve_lower(factor_.lower, true, weights_);

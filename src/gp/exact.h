@@ -28,8 +28,8 @@ std::vector<Eigen::Index> drawn_rows(Eigen::Index n, std::size_t count, std::uin
 
 class ExactGp {
  public:
-  // Throws Error as factor() does.
-  ExactGp(KernelSpec spec, GpParameters parameters, GpData data, const std::string& where);
+  // Throws Error and Stopped as factor() does.
+  ExactGp(KernelSpec spec, GpParameters parameters, GpData data, const std::string& where, const Control& control = {});
 
   const GpParameters& parameters() const { return parameters_; }
   const GpData& data() const { return data_; }

@@ -5,7 +5,9 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "drift/error.h"
 #include "gp/gp_testing.h"
@@ -22,6 +24,39 @@ TEST(Factor, IsCholeskysWhereNothingIsAmiss) {
   EXPECT_EQ(f.jitter, 0.0);
   EXPECT_LT((f.lower - MatrixXd(k.llt().matrixL())).cwiseAbs().maxCoeff(), 1e-13);
   EXPECT_NEAR(f.log_determinant(), std::log(k.determinant()), 1e-11);
+}
+
+// Larger than what is factored in one call.
+MatrixXd large_covariance() {
+  constexpr Eigen::Index kSize = 5000;
+  MatrixXd k(kSize, kSize);
+  for (Eigen::Index j = 0; j < kSize; ++j) {
+    for (Eigen::Index i = 0; i < kSize; ++i) k(i, j) = std::exp(-0.5 * std::abs(static_cast<double>(i - j)));
+  }
+  return k;
+}
+
+// Of exp(-|x - x'| / 2) on a line: a first-order autoregression.
+TEST(Factor, OfALargeMatrixIsTheAutoregressionsOwn) {
+  const double step = std::exp(-0.5), fresh = std::sqrt(1.0 - step * step);
+  const Factor f = factor(large_covariance(), "test", "nothing");
+  EXPECT_EQ(f.jitter, 0.0);
+  for (const auto& [i, j] :
+       std::vector<std::pair<int, int>>{{1, 0}, {511, 508}, {512, 511}, {2000, 1998}, {4999, 4990}, {4999, 4999}}) {
+    const double expected = std::pow(step, i - j) * (j == 0 ? 1.0 : fresh);
+    EXPECT_NEAR(f.lower(i, j), expected, 1e-12) << i << ", " << j;
+    if (i > j) EXPECT_EQ(f.lower(j, i), 0.0);
+  }
+}
+
+TEST(Factor, OfALargeMatrixIsStoppedInItsMidst) {
+  std::stop_source stop;
+  const MatrixXd k = large_covariance();
+  std::jthread asking([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    stop.request_stop();
+  });
+  EXPECT_THROW(factor(k, "test", "nothing", {.stop = stop.get_token()}), Stopped);
 }
 
 TEST(Factor, ReportsTheJitterThatAPointSeenTwiceNeeds) {

@@ -203,7 +203,7 @@ std::vector<std::string> try_to_open(std::span<const std::filesystem::path> file
   for (std::size_t i = 0; i < files.size() && limit_s > 0.0; ++i) {
     if (is_hdf5(files[i])) tried.push_back(i);
   }
-  const std::size_t children = std::min(tried.size(), static_cast<std::size_t>(available_threads()));
+  const std::size_t children = std::min(tried.size(), static_cast<std::size_t>(threads_or_all(control.threads)));
   std::vector<std::unique_ptr<Guard>> guards;
   for (std::size_t child = 0; child < children; ++child) {
     Paths share;
@@ -218,8 +218,8 @@ std::vector<std::string> try_to_open(std::span<const std::filesystem::path> file
   return results;
 }
 
-NcReader open_guarded(const std::filesystem::path& path, double limit_s) {
-  const std::string wrong = try_to_open(std::span(&path, 1), limit_s).front();
+NcReader open_guarded(const std::filesystem::path& path, double limit_s, const Control& control) {
+  const std::string wrong = try_to_open(std::span(&path, 1), limit_s, control).front();
   if (!wrong.empty()) throw Error(wrong);
   return NcReader(path);
 }

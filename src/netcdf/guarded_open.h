@@ -21,13 +21,13 @@ namespace drift {
 inline constexpr double kOpenLimitS = 30.0;
 
 // What happened to each file, as a message that begins with its path; empty: nothing bad, or the file is not based on HDF5 (those
-// have their own checks). Several children side by side. Throws Stopped.
+// have their own checks). As many children side by side as the control has threads. Throws Stopped.
 std::vector<std::string> try_to_open(std::span<const std::filesystem::path> files, double limit_s, const Control& control = {});
 
 // Whether the file begins as those based on HDF5 do.
 bool is_hdf5(const std::filesystem::path& path);
 
 // Opens a file that has been tried before: a bad one is an Error.
-NcReader open_guarded(const std::filesystem::path& path, double limit_s = kOpenLimitS);
+NcReader open_guarded(const std::filesystem::path& path, double limit_s = kOpenLimitS, const Control& control = {});
 
 }  // namespace drift

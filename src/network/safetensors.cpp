@@ -147,12 +147,13 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path
   for (std::size_t i = 0; has_checksums_ && i < in_order.size(); ++i) in_order[i]->crc32 = (*checksums)[i];
 }
 
-void SafetensorsFile::check_data() const {
+void SafetensorsFile::check_data(const Control& control) const {
   std::vector<std::byte> block;
   for (const auto& [name, entry] : tensors_) {
     block.resize(std::max(block.size(), static_cast<std::size_t>(std::min<std::uint64_t>(entry.end - entry.begin, kReadBlock))));
     std::uint32_t checksum = 0;
     for (std::uint64_t at = entry.begin; at < entry.end;) {
+      control.check_stop();
       const std::span<std::byte> piece(block.data(), std::min<std::uint64_t>(entry.end - at, kReadBlock));
       checksum = read_bytes(data_begin_ + at, piece, checksum);
       at += piece.size();

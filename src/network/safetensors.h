@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/atomic_file.h"
+#include "drift/control.h"
 
 namespace drift {
 
@@ -59,7 +60,7 @@ class SafetensorsFile {
   void read(const std::string& name, std::span<const std::size_t> shape, std::span<std::int64_t> out) const;
 
   // Reads every tensor and compares its checksum, if there are any.
-  void check_data() const;
+  void check_data(const Control& control = {}) const;
 
   // Throws Error with the path before the message.
   [[noreturn]] void fail(const std::string& message) const;

@@ -149,7 +149,7 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
-GmtSession::GmtSession(const std::string& purpose, std::stop_token stop) : program_(find_program("gmt")), stop_(std::move(stop)) {
+GmtSession::GmtSession(const std::string& purpose, const Control& control) : program_(find_program("gmt")), stop_(control.stop) {
   if (program_.empty()) {
     throw Error(fmt::format("{} with GMT, which is not installed: apt-get install gmt gmt-gshhg-low ghostscript", purpose));
   }

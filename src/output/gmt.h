@@ -2,9 +2,10 @@
 
 #include <filesystem>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
+
+#include "drift/control.h"
 
 namespace drift {
 
@@ -14,7 +15,7 @@ namespace drift {
 class GmtSession {
  public:
   // Throws Error at once where GMT is not on the PATH; `purpose` begins the sentence: "drift plot draws".
-  explicit GmtSession(const std::string& purpose, std::stop_token stop = {});
+  explicit GmtSession(const std::string& purpose, const Control& control = {});
   ~GmtSession();
   GmtSession(const GmtSession&) = delete;
   GmtSession& operator=(const GmtSession&) = delete;

@@ -46,13 +46,14 @@ void mark_ocean(const GmtSession& gmt, std::vector<Row>& rows, const OceanMaskOp
 
 }  // namespace
 
-std::vector<char> is_ocean(std::span<const double> lon_deg, std::span<const double> lat_deg, const OceanMaskOptions& options) {
+std::vector<char> is_ocean(std::span<const double> lon_deg, std::span<const double> lat_deg, const OceanMaskOptions& options,
+                           const Control& control) {
   if (lon_deg.size() != lat_deg.size()) {
     throw UsageError(fmt::format("ocean mask: {} longitudes but {} latitudes", lon_deg.size(), lat_deg.size()));
   }
   std::vector<char> ocean(lon_deg.size(), 0);
   if (ocean.empty()) return ocean;
-  const GmtSession gmt("the ocean mask is made");
+  const GmtSession gmt("the ocean mask is made", control);
   std::vector<Row> rows;
   for_blocks(ocean.size(), kBlock, [&](std::size_t first, std::size_t count) {
     rows.clear();

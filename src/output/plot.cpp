@@ -92,7 +92,7 @@ PlotReport plot_map(const std::filesystem::path& map, const std::filesystem::pat
                     const Control& control) {
   check(picture, options);
   check_outputs({{"the map", map}}, {{"the picture", picture}});
-  const GmtSession gmt("drift plot draws", control.stop);
+  const GmtSession gmt("drift plot draws", control);
   check_ghostscript();
   const PlotSource source = read_plot_source(map, options);
   const PlotRegion region = region_with_values(source, map.string());

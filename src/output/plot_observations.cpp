@@ -56,7 +56,7 @@ void plot_observations(const Dataset& data, const std::filesystem::path& picture
   check_outputs({}, {{"the picture", picture}});
   const Observations& o = data.observations;
   if (o.size() == 0) throw Error("there are no observations to draw");
-  const GmtSession gmt("drift inspect --png draws", control.stop);
+  const GmtSession gmt("drift inspect --png draws", control);
   check_ghostscript();
   const PlotRegion region = region_of(data);
   PlotSource source;

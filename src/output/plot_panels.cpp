@@ -68,7 +68,7 @@ void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path&
   for (const PanelMap& panel : maps) inputs.push_back({"the map", panel.map});
   check_outputs(inputs, {{"the picture", picture}});
   if (maps.empty()) throw UsageError("a figure of maps needs at least one");
-  const GmtSession gmt("drift draws maps", control.stop);
+  const GmtSession gmt("drift draws maps", control);
   check_ghostscript();
   const std::vector<PlotSource> sources = read_sources(maps, options);
   // The last: a truth comes first, and may have fewer values than what methods make of it.

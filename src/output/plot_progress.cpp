@@ -12,10 +12,10 @@
 
 namespace drift {
 
-void plot_progress(const std::vector<double>& best_so_far, const std::filesystem::path& picture) {
+void plot_progress(const std::vector<double>& best_so_far, const std::filesystem::path& picture, const Control& control) {
   check_picture_name(picture);
   check_outputs({}, {{"the picture", picture}});
-  const GmtSession gmt("drift tune --picture draws");
+  const GmtSession gmt("drift tune --picture draws", control);
   std::string steps;  // "trial value" lines, two a trial
   double low = INFINITY, high = -INFINITY;
   for (std::size_t i = 0; i < best_so_far.size(); ++i) {

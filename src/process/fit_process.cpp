@@ -74,10 +74,15 @@ Term term_of(const ProcessParameters& everywhere, const Target& target, Kriging&
 
 class Fitter {
  public:
-  Fitter(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings)
-      : space_(space), has_time_(has_time), data_(data), settings_(settings), has_tracks_(!data.track.empty()) {
+  Fitter(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings, const Control& control)
+      : space_(space),
+        has_time_(has_time),
+        data_(data),
+        settings_(settings),
+        control_(control),
+        has_tracks_(!data.track.empty()) {
     if (data.size() < kFewest) throw Error("a process needs at least 20 observations");
-    threads_ = settings.threads > 0 ? settings.threads : available_threads();
+    threads_ = threads_or_all(settings.threads);
     measure();
     set_bounds();
     fit_trend();
@@ -89,7 +94,7 @@ class Fitter {
     const std::vector<double> smoothnesses =
         settings_.nu ? std::vector<double>{*settings_.nu} : std::vector<double>{0.5, 1.5, 2.5};
     parameters_.nu = smoothnesses.front();
-    for (int round = 0; round < kRounds - 1 && !stopped(); ++round) {
+    for (int round = 0; round < kRounds - 1; ++round) {
       choose_neighbours();
       parameters_ = searched(parameters_);
       report(0.2 * (round + 1));
@@ -104,20 +109,17 @@ class Fitter {
       if (i == 0) rough_ = found;
       if (i == 0 || score < best.score) best = {found, score, 0};
       report(0.4 + 0.4 * static_cast<double>(i + 1) / static_cast<double>(smoothnesses.size()));
-      if (stopped() || (i > 0 && best.parameters.nu != smoothnesses[i])) break;  // smoother still would be worse still
+      if (i > 0 && best.parameters.nu != smoothnesses[i]) break;  // smoother still would be worse still
     }
-    if (!stopped() && !has_tracks_) try_second_structure(best);
-    if (!stopped() && space_ == Space::sphere) vary_by_latitude(best);
+    if (!has_tracks_) try_second_structure(best);
+    if (space_ == Space::sphere) vary_by_latitude(best);
     report(1.0);
     best.evaluations = evaluations_;
     return best;
   }
 
  private:
-  bool stopped() const { return settings_.stop.stop_requested(); }
-  void report(double share) const {
-    if (settings_.progress) settings_.progress(share);
-  }
+  void report(double share) const { control_.report(share, "fitting the process"); }
 
   // Beside the roughest field, of longer lengths: the nested model must be worth its two parameters (Akaike's criterion). Where
   // whole tracks are left out, no target has a neighbour close enough to tell of it.
@@ -268,6 +270,7 @@ class Fitter {
 
   // The mean over targets and the prior. Sums are taken in the targets' order, whatever the threads.
   double objective(const ProcessParameters& p, ProcessNumbers* gradient) {
+    control_.check_stop();
     std::vector<Term> terms(targets_.size());
     std::atomic<std::size_t> next = 0;
     run_on_threads(threads_, [&](int) {
@@ -376,7 +379,6 @@ class Fitter {
     double least = INFINITY;
     for (const double space : {0.5, 0.2, 0.08, 0.03, 0.012}) {
       for (const double time : has_time_ ? std::vector<double>{4.0, 1.2, 0.4, 0.12} : std::vector<double>{1.0}) {
-        if (stopped()) break;
         targets_ = some;
         parameters_.length_x = parameters_.length_y = space * widest_;
         parameters_.time_length = time * time_extent_;
@@ -393,6 +395,7 @@ class Fitter {
   bool has_time_;
   const PlaceData& data_;
   const ProcessSettings& settings_;
+  const Control& control_;
   bool has_tracks_, by_latitude_ = false;
   int threads_ = 1;
   double extent_ = 1.0, widest_ = 1.0, time_extent_ = 1.0, variance_ = 1.0, groups_ = 1.0, track_time_ = 0.0;
@@ -405,13 +408,15 @@ class Fitter {
 
 }  // namespace
 
-ProcessFit fit_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings) {
-  return Fitter(space, has_time, data, settings).run();
+ProcessFit fit_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings,
+                       const Control& control) {
+  return Fitter(space, has_time, data, settings, control).run();
 }
 
 Process make_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings,
-                     std::vector<std::uint32_t>* group_of) {
-  const ProcessParameters found = fit_process(space, has_time, data, settings).parameters;
+                     std::vector<std::uint32_t>* group_of, const Control& control) {
+  const ProcessParameters found = fit_process(space, has_time, data, settings, control).parameters;
+  control.check_stop();
   const bool tracks = !data.track.empty();
   const double both = std::sqrt(found.length_x * found.length_y);
   const CellSides sides = {tracks ? kSide * both : 0.0, tracks ? kSide * found.time_length : 0.0};

@@ -58,13 +58,14 @@ namespace {
 
 // work() makes what a thread needs and returns what is done with each point; results do not depend on the thread.
 template <class Work>
-void for_points(std::size_t points, int threads, const Work& work) {
+void for_points(std::size_t points, int threads, const Work& work, const Control& control = {}) {
   constexpr std::size_t kBlock = 64;  // points that a thread takes at a time
   const std::size_t blocks = (points + kBlock - 1) / kBlock;
   std::atomic<std::size_t> next = 0;
-  run_on_threads(std::max(1, threads > 0 ? threads : available_threads()), [&](int) {
+  run_on_threads(threads_or_all(threads), [&](int) {
     auto each = work();
     for (std::size_t block = next++; block < blocks; block = next++) {
+      control.check_stop();
       for (std::size_t i = block * kBlock; i < std::min(points, (block + 1) * kBlock); ++i) each(i);
     }
   });
@@ -110,18 +111,19 @@ void Process::predict(MatrixView<const float> points, const ProcessForecast& out
 }
 
 void Process::learn_spread(const SpreadEvidence& evidence, MatrixView<const float> points, std::span<const int> left_out,
-                           int threads, std::span<double> local) {
+                           int threads, std::span<double> local, const Control& control) {
   Parts& parts = *parts_;
   const std::size_t groups = static_cast<std::size_t>(parts.places.group.back()) + 1;
   LocalSpread spread = {surprises(evidence, groups), 0.0};
   std::vector<SurpriseSum> around(points.rows);
-  for_points(points.rows, threads, [&] {
+  const auto work = [&] {
     return [&, near = Neighbourhood()](std::size_t i) mutable {
       const Exclusion exclusion = {.fold = left_out.empty() ? kNoFold : left_out[i]};
       parts.finder.find(points.row(i), parts.neighbours, exclusion, Edges::fading, near);
       around[i] = sum_of(spread.surprise, near);
     };
-  });
+  };
+  for_points(points.rows, threads, work, control);
   spread.prior = fit_prior(evidence, around);
   for (std::size_t i = 0; i < points.rows; ++i) local[i] = spread.prior > 0.0 ? around[i].with(spread.prior) : 1.0;
   set_local_spread(spread.prior > 0.0 ? std::move(spread) : LocalSpread());

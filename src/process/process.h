@@ -1,14 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/matrix_view.h"
 #include "drift/network_spec.h"
 #include "process/local_spread.h"
@@ -25,8 +24,6 @@ struct ProcessSettings {
   std::size_t fit_neighbours = 60;
   std::uint64_t seed = 1;
   int threads = 0;  // 0 = one per core
-  std::stop_token stop = {};
-  std::function<void(double share)> progress = {};
 };
 
 // Results at n points; spans that are not wanted are empty.
@@ -58,7 +55,7 @@ class Process {
   // Learns where it errs by more than elsewhere, from errors of observations that `points` [rows, coordinates] are the rows of
   // and that were forecast without their fold `left_out` [rows]; their local factors, by other folds, go to `local` [rows].
   void learn_spread(const SpreadEvidence& evidence, MatrixView<const float> points, std::span<const int> left_out, int threads,
-                    std::span<double> local);
+                    std::span<double> local, const Control& control = {});
   const LocalSpread& local_spread() const;
   // As learnt before, with the surprise of each group of places.
   void set_local_spread(LocalSpread spread);
@@ -80,11 +77,12 @@ struct ProcessFit {
 };
 
 // Parameters that best predict observations of tracks left out, or of folds where there are no tracks, by the mean log density.
-// Throws Error where there are too few observations. Stopped: what was found so far.
-ProcessFit fit_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings);
+// Throws Error where there are too few observations.
+ProcessFit fit_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings,
+                       const Control& control = {});
 
 // Parameters and places together. group_of, if given: [observations] the group of places that each belongs to.
 Process make_process(Space space, bool has_time, const PlaceData& data, const ProcessSettings& settings,
-                     std::vector<std::uint32_t>* group_of = nullptr);
+                     std::vector<std::uint32_t>* group_of = nullptr, const Control& control = {});
 
 }  // namespace drift

@@ -5,6 +5,7 @@
 #include "drift/error.h"
 #include "drift/files.h"
 #include "drift/tune_run.h"
+#include "fitting/plan_split.h"
 
 namespace drift {
 namespace {
@@ -36,12 +37,13 @@ FittedRun run_fit(const RunSettings& settings, const Dataset& data, const Contro
   if (searches) run.plan = searched(run.plan, data, control.part(0.0, begin), hooks);
   Control fitting = control.part(begin, 1.0);
   const std::string& model = settings.output.model;
-  if (fitting.checkpoint.empty() && !model.empty()) fitting.checkpoint = model + ".checkpoint";
+  const bool networks = has_networks(run.plan);  // checkpoints are of their training
+  if (networks && fitting.checkpoint.empty() && !model.empty()) fitting.checkpoint = model + ".checkpoint";
   run.result = fit(run.plan, data, fitting);
   if (!model.empty()) {
     save_field_model(model, run.result.model);
     std::error_code ignored;
-    std::filesystem::remove(fitting.checkpoint, ignored);
+    if (networks) std::filesystem::remove(fitting.checkpoint, ignored);
   }
   return run;
 }

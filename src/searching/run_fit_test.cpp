@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
 
 #include "core/scratch_folder.h"
@@ -42,6 +43,41 @@ TEST(RunFit, SavesTheModelOfPlanAndFitAndRemovesTheCheckpoint) {
   EXPECT_EQ(saved.ensemble.members[1].parameters, by_hand.ensemble.members[1].parameters);
   EXPECT_EQ(saved.info.conformal, run.result.model.info.conformal);
   EXPECT_FALSE(std::filesystem::exists(folder / "m.safetensors.checkpoint"));
+}
+
+RunSettings without_networks(const FitChoice& method, const std::filesystem::path& model) {
+  RunSettings settings = small_settings();
+  settings.fit.method = method;
+  settings.output.model = model.string();
+  return settings;
+}
+
+TEST(RunFit, WithoutNetworksLeavesACheckpointAlone) {
+  const ScratchFolder folder;
+  const std::filesystem::path model = folder / "m.safetensors", checkpoint = folder / "m.safetensors.checkpoint";
+  std::ofstream(checkpoint) << "progress of an earlier run";
+  for (const FitChoice& method : {FitChoice(FitMethod::process), fit_choice("nngp:subset=100")}) {
+    run_fit(without_networks(method, model), small_dataset(10, 12));
+    EXPECT_TRUE(std::filesystem::exists(model));
+    EXPECT_TRUE(std::filesystem::exists(checkpoint)) << text_of(method);
+  }
+}
+
+TEST(RunFit, StoppedWithoutNetworksDoesNotPointToACheckpoint) {
+  const ScratchFolder folder;
+  const std::filesystem::path checkpoint = folder / "m.safetensors.checkpoint";
+  std::ofstream(checkpoint) << "progress of an earlier run";
+  for (const FitChoice& method : {FitChoice(FitMethod::process), fit_choice("nngp:subset=100")}) {
+    const FitPlan plan = plan_fit(without_networks(method, folder / "m.safetensors"), small_dataset());
+    std::stop_source stop;
+    stop.request_stop();
+    try {
+      fit(plan, small_dataset(), {.stop = stop.get_token(), .checkpoint = checkpoint});
+      ADD_FAILURE() << "it went on";
+    } catch (const Stopped& stopped) {
+      EXPECT_STREQ(stopped.what(), "stopped; nothing was written") << text_of(method);
+    }
+  }
 }
 
 TEST(RunFit, SearchesFirstWhenTheSettingsAskForIt) {

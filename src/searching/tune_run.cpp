@@ -10,8 +10,9 @@
 #include <numbers>
 
 #include "drift/error.h"
+#include "fitting/plan_identity.h"
 #include "searching/tune_trials.h"
-#include "settings/run_identity.h"
+#include "settings/settings_under.h"
 
 namespace drift {
 namespace {
@@ -145,20 +146,17 @@ void settle_rounds(const TuneSettings& wanted, const std::filesystem::path& path
 // Of all that trials depend on, besides the search's own plan.
 std::string search_fingerprint(const FitPlan& plan, const Dataset& data) {
   Fingerprint print;
-  print.add(to_json(plan.spec));
-  print.add(to_json(plan.recipe));
-  print.add(to_json(plan.domain));
+  add_networks(print, plan);
   add_settings(print, plan.settings, on_search);
-  add_observations(print, data.observations);
-  print.add(std::span<const std::size_t>(plan.split.training));
+  add_plan(print, plan, data.observations);
   return print.text();
 }
 
 }  // namespace
 
-TuneResult tune_run(const FitPlan& plan, const Dataset& data, const std::filesystem::path& path, const Control& control,
+TuneResult tune_run(const FitPlan& given, const Dataset& data, const std::filesystem::path& path, const Control& control,
                     const TrialDone& done) {
-  check(plan.settings);
+  const FitPlan plan = plan_under(control, given);
   const TuneSettings& wanted = plan.settings.tune;
   if (wanted.objective == TuneObjective::elbo && plan.settings.uncertainty.method != UncertaintyMethod::variational) {
     throw UsageError(

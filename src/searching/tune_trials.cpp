@@ -146,8 +146,7 @@ Trials::Trials(const FitPlan& plan, const Dataset& data)
 
 TrialOutcome Trials::run_alone(const Proposal& proposal, std::size_t parallel, const Control& control) const {
   RunSettings settings = plan_.settings;
-  const int threads = settings.threads > 0 ? settings.threads : available_threads();
-  settings.threads = std::max(1, threads / static_cast<int>(parallel));
+  settings.threads = std::max(1, threads_or_all(settings.threads) / static_cast<int>(parallel));
   return run(*make_engine(settings), std::span(&proposal, 1), control).front();
 }
 

@@ -19,6 +19,7 @@ class OneSetting {
   void check(bool) const {}
   void check(const std::string& text) const {  // settings are kept with the model, as TOML
     require(is_utf8(text), fmt::format("'{}'", printable(text)), "must be UTF-8; rename the file or column");
+    if (const std::string why = misread(rule_, text); !why.empty()) throw UsageError(fmt::format("{}: {}", name(), why));
   }
   void check(const FitChoice& choice) const {
     const bool own = choice.parts != FitMethod::other;
@@ -56,8 +57,9 @@ class OneSetting {
   template <class Value>
   void require(bool good, const Value& value, const std::string& why) const {
     if (good) return;
-    throw UsageError(fmt::format("{}{} is {}; it {}", *table_ == '\0' ? "" : fmt::format("[{}] ", table_), key_, value, why));
+    throw UsageError(fmt::format("{} is {}; it {}", name(), value, why));
   }
+  std::string name() const { return *table_ == '\0' ? key_ : fmt::format("[{}] {}", table_, key_); }
 
   const char* table_;
   const char* key_;

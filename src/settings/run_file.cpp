@@ -15,6 +15,7 @@
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
 #include "drift/files.h"
+#include "drift/truth.h"
 #include "settings/setting_list.h"
 #include "settings/setting_text.h"
 #include "settings/toml_bounds.h"
@@ -124,9 +125,10 @@ class RunFile {
     return values;
   }
 
-  void read(const toml::node& node, const char* key, const SettingRule&, std::string& field) const {
+  void read(const toml::node& node, const char* key, const SettingRule& rule, std::string& field) const {
     if (!node.is_string()) fail_type(node, key, "a text in quotes");
     field = *node.value<std::string>();
+    if (const std::string why = misread(rule, field); !why.empty()) fail(node, fmt::format("{}: {}", key, why));
   }
   template <FieldOfWords Field>
   void read(const toml::node& node, const char* key, const SettingRule& rule, Field& field) const {
@@ -220,8 +222,7 @@ RunSettings read_run_file(const std::filesystem::path& path) {
   anchor(settings.compare.folder, folder);
   if (settings.compare.grid.ends_with(".nc") && !settings.compare.grid.starts_with("file:"))
     anchor(settings.compare.grid, folder);
-  // A word is one of the truths that are no file.
-  if (settings.compare.truth.find_first_of("./") != std::string::npos) anchor(settings.compare.truth, folder);
+  if (names_truth_file(settings.compare.truth)) anchor(settings.compare.truth, folder);
   check_distinct({{"the run file", path}}, run_outputs(settings));
   return settings;
 }

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "data/observation_columns.h"
 #include "settings/setting_text.h"
 
 namespace drift {
@@ -23,11 +24,6 @@ std::vector<NamedText> texts_of(const RunSettings& settings, unsigned bearing_on
   return texts;
 }
 
-template <class Number>
-void add_column(Fingerprint& print, const std::vector<Number>& column) {
-  print.add(std::span<const Number>(column));
-}
-
 }  // namespace
 
 void add_settings(Fingerprint& print, const RunSettings& settings, unsigned bearing_on) {
@@ -38,13 +34,7 @@ void add_settings(Fingerprint& print, const RunSettings& settings, unsigned bear
 }
 
 void add_observations(Fingerprint& print, const Observations& observations) {
-  add_column(print, observations.lon_deg);
-  add_column(print, observations.lat_deg);
-  add_column(print, observations.time_days);
-  add_column(print, observations.value);
-  add_column(print, observations.sigma);
-  add_column(print, observations.track);
-  add_column(print, observations.platform);
+  for_each_column(observations, [&](const auto& column) { print.add(std::span(column)); });
   for (const std::string& name : observations.platform_names) print.add(name);
 }
 

@@ -33,7 +33,14 @@ struct SettingRule {
   unsigned bears = on_fit | on_search | on_comparison | on_own_networks;
 
   bool lists_files = false;  // the flag takes all paths that follow
+  // Of a text that is not empty: throws UsageError where it is none that the setting takes. Null: any text is.
+  void (*parse)(const std::string& text) = nullptr;
 
+  SettingRule read_by(void (*parser)(const std::string& text)) const {
+    SettingRule rule = *this;
+    rule.parse = parser;
+    return rule;
+  }
   SettingRule of_files() const {
     SettingRule rule = *this;
     rule.lists_files = true;
@@ -45,6 +52,13 @@ struct SettingRule {
     return rule;
   }
 };
+
+// Parsers of settings that are texts.
+void check_preset_text(const std::string& text);
+void check_time_text(const std::string& text);
+void check_time_units_text(const std::string& text);
+void check_condition_text(const std::string& text);
+void check_truth_text(const std::string& text);  // of a synthetic one: whether there is such a file shows when it is opened
 
 template <class Self, class Visitor>
 requires std::is_same_v<std::remove_const_t<Self>, RunSettings>
@@ -83,19 +97,22 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   data("sigma", s.data.roles.sigma, any("--sigma", "Variable with the values' standard errors; - for none"));
   data("track", s.data.roles.track, any("--track", "Variable with the tracks; - for none"));
   data("platform", s.data.roles.platform, any("--platform", "Variable with the platforms; - for none"));
-  data("preset", s.data.preset, any("--preset", "Product preset that names the variables; none: CF metadata alone"));
+  data("preset", s.data.preset,
+       any("--preset", "Product preset that names the variables; none: CF metadata alone").read_by(&check_preset_text));
   data("where", s.data.where,
-       any("--where", "Keep only observations that satisfy this condition, such as 'flag in 64,256' or 'swh < 20'"));
+       any("--where", "Keep only observations that satisfy this condition, such as 'flag in 64,256' or 'swh < 20'")
+           .read_by(&check_condition_text));
   data("valid", s.data.valid, any("--valid", "Keep only values in LOW:HIGH, in their unit"));
   data("bbox", s.data.box, any("--bbox", "Keep only positions in LON0,LAT0,LON1,LAT1, degrees (x and y on a plane)"));
-  data("from", s.data.from, any("--from", "Keep only times from this one on (ISO 8601, or a number)"));
-  data("to", s.data.to, any("--to", "Keep only times up to this one"));
+  data("from", s.data.from, any("--from", "Keep only times from this one on (ISO 8601, or a number)").read_by(&check_time_text));
+  data("to", s.data.to, any("--to", "Keep only times up to this one").read_by(&check_time_text));
   data("track_gap_s", s.data.track_gap_s, more_than_zero("--track-gap-s", "Gap that starts a new track, seconds"));
   data("any_order", s.data.any_order, any("--any-order", "Accept along-track files whose times run backwards"));
   data("no_quality_control", s.data.no_quality_control,
        any("--no-quality-control", "Keep observations that the product's quality control leaves out"));
   data("time_units", s.data.time_units,
-       any("--time-units", "Unit of times that are numbers, such as 'seconds since 2000-01-01', or datenum (MATLAB's)"));
+       any("--time-units", "Unit of times that are numbers, such as 'seconds since 2000-01-01', or datenum (MATLAB's)")
+           .read_by(&check_time_units_text));
   data("units", s.data.units, any("--units", "Unit of the values, if the files lack it or have it wrong"));
   data("standard_name", s.data.standard_name, any("--standard-name", "CF standard name of the values"));
   data("long_name", s.data.long_name, any("--long-name", "Long name of the values, for titles of maps"));
@@ -122,6 +139,7 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   visit("split", "test_where", s.split.test_where,
         any("--test-where",
             "Test set: observations that satisfy this condition, such as 'pass in 8,16' or 'platform == Sentinel-3B'")
+            .read_by(&check_condition_text)
             .bearing(on_observations));
 
   visit("fit", "method", s.fit.method,
@@ -203,10 +221,12 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
         any("--truth",
             "Noise-free truth to score against: synthetic[:SEED[,...]] as drift simulate prints it, geoid, or a gridded file, "
             "FILE.nc[:VARIABLE]")
+            .read_by(&check_truth_text)
             .bearing(on_comparison));
   visit("compare", "grid", s.compare.grid, any("--grid", "Grid of the maps, as in drift predict").bearing(on_comparison));
   visit("compare", "map_time", s.compare.map_time,
         any("--map-time", "Time of the maps (ISO 8601, or a number); none: the middle of the observations' times")
+            .read_by(&check_time_text)
             .bearing(on_comparison));
   visit("compare", "folder", s.compare.folder,
         any("--folder", "Folder of the results; fits already in it are not repeated").bearing(on_nothing));
@@ -252,8 +272,11 @@ concept FieldOfWords = requires(Field& field) {
   set_from_word(field, std::string_view());
 };
 
-// The time in days, or the number it is, of the setting [table] key. Throws UsageError.
-double time_setting(const char* table, const char* key, const std::string& text);
+// The time in days, or the number it is. Throws UsageError.
+double time_of_text(const std::string& text);
+
+// Why the text is none that the setting takes; empty when it is one.
+std::string misread(const SettingRule& rule, const std::string& text);
 
 // The rule's sentence about a number that does not fit, "must be more than 0"; empty when it does.
 std::string misfit(const SettingRule& rule, double number, bool whole);

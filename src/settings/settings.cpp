@@ -4,7 +4,6 @@
 #include <cmath>
 #include <type_traits>
 
-#include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/parse_number.h"
 #include "drift/run_settings.h"
@@ -19,8 +18,11 @@ class FlagText {
   FlagText(std::string flag, const std::vector<std::string>& texts, const SettingRule& rule)
       : flag_(std::move(flag)), texts_(texts), rule_(rule) {}
 
-  void into(std::string& field) const { field = text(); }
-  void into(std::vector<std::string>& field) const { field = texts_; }
+  void into(std::string& field) const { field = readable(text()); }
+  void into(std::vector<std::string>& field) const {
+    field.clear();
+    for (const std::string& text : texts_) field.push_back(readable(text));
+  }
   template <FieldOfWords Field>
   void into(Field& field) const {
     into(field, text());
@@ -58,6 +60,10 @@ class FlagText {
   template <FieldOfWords Field>
   void into(Field& field, const std::string& word) const {
     if (!set_from_word(field, word)) refuse_word(flag_, word, Words<Field>::all());
+  }
+  const std::string& readable(const std::string& text) const {
+    if (const std::string why = misread(rule_, text); !why.empty()) throw UsageError(fmt::format("{}: {}", flag_, why));
+    return text;
   }
   const std::string& text() const { return texts_.back(); }
   [[noreturn]] void fail(const std::string& why) const { throw UsageError(fmt::format("{} {}: {}", flag_, text(), why)); }
@@ -111,14 +117,6 @@ std::string fallback_text(const Field& field) {
 }
 
 }  // namespace
-
-double time_setting(const char* table, const char* key, const std::string& text) {
-  double days = 0.0;
-  if (parse_iso_time(text, days)) return days;
-  if (const auto number = parse_number<double>(text)) return *number;
-  throw UsageError(
-      fmt::format("[{}] {} is \"{}\"; it must be a time such as 2020-03-01 or 2020-03-01T06:00, or a number", table, key, text));
-}
 
 const std::vector<SettingInfo>& setting_infos() {
   static const std::vector<SettingInfo> infos = [] {
@@ -175,8 +173,7 @@ ReadOptions read_options(const RunSettings& settings) {
   options.threads = settings.threads;
   if (!data.from.empty() || !data.to.empty()) {
     constexpr double kEver = std::numeric_limits<double>::infinity();
-    options.time = Range{data.from.empty() ? -kEver : time_setting("data", "from", data.from),
-                         data.to.empty() ? kEver : time_setting("data", "to", data.to)};
+    options.time = Range{data.from.empty() ? -kEver : time_of_text(data.from), data.to.empty() ? kEver : time_of_text(data.to)};
     if (options.time->low > options.time->high) {
       throw UsageError(fmt::format("[data] from {} is later than to {}", data.from, data.to));
     }

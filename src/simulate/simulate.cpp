@@ -8,6 +8,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/blocks.h"
 #include "core/degree.h"
 #include "core/longitude.h"
 #include "core/random.h"
@@ -211,16 +212,15 @@ Observations simulate(const Truth& truth, const SimulateOptions& options, Simula
 
   const std::size_t count = observations.time_days.size();
   observations.value.resize(count);
-  const int threads = threads_or_all(control.threads > 0 ? control.threads : options.threads);
+  const int threads = threads_or_all(control.threads != 0 ? control.threads : options.threads);
   std::vector<std::size_t> outliers(static_cast<std::size_t>(threads));
   const auto part = [&](int thread) { return count * static_cast<std::size_t>(thread) / static_cast<std::size_t>(threads); };
   run_on_threads(threads, [&](int thread) {
-    const std::size_t last = part(thread + 1);
-    for (std::size_t first = part(thread); first < last; first += kObservationsAtATime) {
+    const std::size_t begin = part(thread);
+    for_blocks(part(thread + 1) - begin, kObservationsAtATime, [&](std::size_t first, std::size_t some) {
       control.check_stop("stopped while simulating");
-      outliers[static_cast<std::size_t>(thread)] +=
-          observe(truth, options, first, std::min(last, first + kObservationsAtATime), observations);
-    }
+      outliers[static_cast<std::size_t>(thread)] += observe(truth, options, begin + first, begin + first + some, observations);
+    });
   });
   const std::size_t dropped = drop_missing(observations);
   if (report != nullptr) *report = {dropped, std::accumulate(outliers.begin(), outliers.end(), std::size_t{0})};

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/blocks.h"
 #include "core/degree.h"
 #include "core/random.h"
 #include "drift/error.h"
@@ -225,8 +226,8 @@ void SyntheticField::evaluate(std::span<const UnitVector> points, std::span<cons
                                  time_days.size(), values.size()));
   }
   Block block = {};
-  for (std::size_t first = 0; first < points.size(); first += kPointsTogether) {
-    block.count = std::min(kPointsTogether, points.size() - first);
+  for_blocks(points.size(), kPointsTogether, [&](std::size_t first, std::size_t count) {
+    block.count = count;
     for (std::size_t i = 0; i < block.count; ++i) {
       const double time = time_days.empty() ? 0.0 : time_days[first + i];
       const UnitVector point = velocity_.carry(points[first + i], -time);
@@ -236,7 +237,7 @@ void SyntheticField::evaluate(std::span<const UnitVector> points, std::span<cons
       block.time[i] = time;
     }
     evaluate_block(block, values.data() + first);
-  }
+  });
 }
 
 double SyntheticField::operator()(const UnitVector& point, double time_days) const {

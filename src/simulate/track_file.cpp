@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/blocks.h"
 #include "drift/error.h"
 #include "netcdf/acdd.h"
 #include "netcdf/netcdf_writer.h"
@@ -79,10 +80,9 @@ class TrackFile {
   template <class Column>
   void fill(int id, const Column& column) {
     using Number = typename Column::value_type;
-    for (std::size_t first = 0; first < column.size(); first += kChunk) {
-      const std::size_t count = std::min(kChunk, column.size() - first);
+    for_blocks(column.size(), kChunk, [&](std::size_t first, std::size_t count) {
       writer_.write(id, {first}, {count}, std::span<const Number>(column).subspan(first, count));
-    }
+    });
   }
 
   void write_position() {

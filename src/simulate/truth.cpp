@@ -32,8 +32,8 @@ struct Moment {
 
 class GridTruth {
  public:
-  GridTruth(const std::filesystem::path& path, const std::string& variable)
-      : file_(open_guarded(path)),
+  GridTruth(const std::filesystem::path& path, const std::string& variable, const Control& control)
+      : file_(open_guarded(path, kOpenLimitS, control)),
         gridded_(find_gridded(file_, variable)),
         packing_(file_.packing(*gridded_.variable)),
         stencils_(make_stencil_finder(gridded_)) {}
@@ -146,8 +146,9 @@ class GridTruth {
 
 }  // namespace
 
-NamedTruth truth_from_file(const std::filesystem::path& path, const std::string& variable) {
-  const auto grid = std::make_shared<const GridTruth>(path, variable);
+NamedTruth truth_from_file(const std::filesystem::path& path, const std::string& variable, const Control& control) {
+  const auto grid = std::make_shared<const GridTruth>(path, variable, control);
+  control.check_stop();
   return {.truth = [grid](auto points, auto times, auto values) { grid->evaluate(points, times, values); },
           .info = grid->info(),
           .time_days = grid->time_days()};

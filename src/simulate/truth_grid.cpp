@@ -32,7 +32,7 @@ double shortest(double number, double error) {
 void set_axis(GridAxis& axis, const NcAxis& from, const NcReader& file) {
   constexpr double kEven = 1e-3;  // of a step: coordinates in single precision are no better
   const std::size_t count = from.at.size();
-  if (count < 2) refuse(file, fmt::format("it has one {} only, so its step is unknown", axis.name));
+  if (count < 2) refuse(file, fmt::format("it has only one {}, so its step is unknown", axis.name));
   const double first = from.at.front(), step = (from.at.back() - first) / static_cast<double>(count - 1);
   for (std::size_t i = 1; i < count; ++i) {
     const double gap = from.at[i] - from.at[i - 1];

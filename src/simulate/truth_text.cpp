@@ -83,6 +83,8 @@ bool names_synthetic(const std::string& text) {
   return text.starts_with(kSynthetic) && (text.size() == kSynthetic.size() || text[kSynthetic.size()] == ':');
 }
 
+bool names_truth_file(const std::string& text) { return !names_synthetic(text) && text.find_first_of("./") != std::string::npos; }
+
 SyntheticFieldOptions parse_synthetic(const std::string& text, std::uint64_t default_seed) {
   if (!names_synthetic(text)) throw UsageError(fmt::format("truth '{}' is not synthetic[:SEED]...", text));
   if (text.size() == kSynthetic.size()) return {.seed = default_seed};
@@ -105,23 +107,24 @@ std::string to_text(const SyntheticFieldOptions& options) {
   return text;
 }
 
-NamedTruth open_truth(const std::string& text, std::uint64_t default_seed) {
+NamedTruth open_truth(const std::string& text, std::uint64_t default_seed, const Control& control) {
+  control.check_stop();
   if (text == "geoid") return geoid_truth();
   if (names_synthetic(text)) return synthetic_truth(parse_synthetic(text, default_seed));
   const auto exists = [](const std::string& path) {
     std::error_code error;
     return std::filesystem::exists(path, error);
   };
-  if (exists(text)) return truth_from_file(text);
+  if (exists(text)) return truth_from_file(text, {}, control);
   const std::size_t colon = text.rfind(':');
   const std::string name = text.substr(0, colon);
-  if (colon != std::string::npos && exists(name)) return truth_from_file(name, text.substr(colon + 1));
-  if (text.find_first_of("./") == std::string::npos) {
+  if (colon != std::string::npos && exists(name)) return truth_from_file(name, text.substr(colon + 1), control);
+  if (!names_truth_file(text)) {
     throw UsageError(fmt::format(
         "truth '{}': there is no such file{}", text,
         did_you_mean(name.substr(0, name.find_first_of(":,")), std::array<std::string_view, 2>{"geoid", kSynthetic})));
   }
-  return truth_from_file(text);  // says what is wrong with it
+  return truth_from_file(text, {}, control);  // says what is wrong with it
 }
 
 }  // namespace drift

@@ -51,7 +51,7 @@ TEST(ValueNoise, OfFiveMembersAddsUpToNothing) {
   EXPECT_GT(largest_sum(3), 1.0);
 }
 
-// Independent noises differ by a variance of 2, those of five that add up to nothing by 2.5.
+// Independent noises differ by a variance of 2, those of five that sum to zero by 2.5.
 TEST(ValueNoise, OfTwoMembersDiffersAtLeastAsMuchAsIndependentNoise) {
   const auto difference = [](std::uint32_t one, std::uint32_t other) {
     std::vector<double> a = noise_of(one);

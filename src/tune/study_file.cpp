@@ -267,7 +267,7 @@ Study load_study(const std::filesystem::path& path) {
 void check_same_search(const Study& saved, const Study& wanted, const std::filesystem::path& path) {
   const auto refuse = [&](const std::string& what) {
     throw UsageError(
-        fmt::format("{}: this study has {} than asked for now; name another file to begin anew, or keep to its settings",
+        fmt::format("{}: this study has {} than this search; name another file to start a new one, or keep its settings",
                     path.string(), what));
   };
   if (saved.space.size() != wanted.space.size()) refuse("other settings");

@@ -154,7 +154,7 @@ double ConformalCalibration::factor(double level) const {
     if (std::abs(kLevels[i] - level) < 1e-9) return factors[i];
   }
   throw UsageError(
-      fmt::format("calibration: there is no factor for the level {}; there are 0.5, 0.8, 0.9, 0.95 and 0.99", level));
+      fmt::format("calibration: no factor was fitted for the level {}; it must be 0.5, 0.8, 0.9, 0.95 or 0.99", level));
 }
 
 Interval ConformalCalibration::interval(double mean, double sd, double level) const {

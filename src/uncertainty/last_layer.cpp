@@ -50,10 +50,12 @@ void add_block(const FloatRows& inputs, const Matrix& values, const Eigen::Vecto
   sums.cross.noalias() += weighted.transpose() * values;
 }
 
-Sums sum_over(Engine& engine, const Ensemble& ensemble, std::size_t member, const TrainingSet& data, int threads) {
+Sums sum_over(Engine& engine, const Ensemble& ensemble, std::size_t member, const TrainingSet& data, int threads,
+              const Control& control) {
   const std::size_t size = head_input_count(ensemble.spec), outputs = data.values.cols;
   Sums sums{Matrix::Zero(index(size), index(size)), Matrix::Zero(index(size), index(outputs))};
   for_blocks(data.values.rows, kBlockRows, [&](std::size_t first, std::size_t rows) {
+    control.check_stop();
     FloatRows inputs(index(rows), index(size));
     engine.head_inputs(ensemble, member, data.coordinates.middle_rows(first, rows), {inputs.data(), rows, size});
     Matrix values(index(rows), index(outputs));
@@ -63,6 +65,7 @@ Sums sum_over(Engine& engine, const Ensemble& ensemble, std::size_t member, cons
       if (!data.weights.empty()) weights(index(row)) = data.weights[first + row];
     }
     add_block(inputs, values, weights, threads, sums);
+    control.report(static_cast<double>(first + rows) / static_cast<double>(data.values.rows), "last layers");
   });
   return sums;
 }
@@ -133,15 +136,17 @@ void add_variances(const LastLayerPosterior& posterior, MatrixView<const float> 
 }  // namespace
 
 std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& ensemble, const TrainingSet& data, double noise_sd,
-                                               int threads) {
+                                               int threads, const Control& control) {
   if (!(noise_sd > 0.0) || !std::isfinite(noise_sd)) {
     throw UsageError(fmt::format("last layer: noise_sd is {} but must be a finite number greater than 0", noise_sd));
   }
   check_shapes(ensemble, data);
   threads = threads_or_all(threads == 0 ? engine.host_threads() : threads);
   std::vector<LastLayerPosterior> posteriors;
+  const double step = 1.0 / static_cast<double>(std::max<std::size_t>(1, ensemble.members.size()));
   for (std::size_t member = 0; member < ensemble.members.size(); ++member) {
-    posteriors.push_back(posterior_of(sum_over(engine, ensemble, member, data, threads), noise_sd));
+    const Control part = control.part(step * static_cast<double>(member), step * static_cast<double>(member + 1));
+    posteriors.push_back(posterior_of(sum_over(engine, ensemble, member, data, threads, part), noise_sd));
   }
   return posteriors;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <fstream>
 
+#include "core/blocks.h"
 #include "drift/engine.h"
 #include "drift/enum_words.h"
 #include "drift/error.h"
@@ -70,9 +71,9 @@ void describe_model(const std::filesystem::path& path, VerifiedFile& verified) {
   verified.facts.emplace_back("trained on", fmt::format("{} observations", count_text(model.info.training)));
 }
 
-VerifiedFile verify_safetensors(const std::filesystem::path& path) {
+VerifiedFile verify_safetensors(const std::filesystem::path& path, const Control& control) {
   const SafetensorsFile file(path);
-  file.check_data();
+  file.check_data(control);
   VerifiedFile verified;
   verified.has_checksums = file.has_checksums();
   const auto metadata = [&](const char* key) {
@@ -102,7 +103,7 @@ VerifiedFile verify_study(const std::filesystem::path& path) {
 }
 
 // Reads all numbers of a variable, some rows of its first dimension at a time.
-void read_through(const NcReader& file, const NcVariable& variable) {
+void read_through(const NcReader& file, const NcVariable& variable, const Control& control) {
   std::vector<std::size_t> start(variable.dimensions.size(), 0), count;
   for (const NcDimension& dimension : variable.dimensions) count.push_back(dimension.length);
   const std::size_t size = variable.size();
@@ -110,14 +111,14 @@ void read_through(const NcReader& file, const NcVariable& variable) {
   if (size == 0) return;
   const std::size_t width = size / rows, step = std::clamp<std::size_t>(kBlock / width, 1, rows);
   std::vector<double> numbers(step * width);
-  for (std::size_t row = 0; row < rows; row += step) {
-    const std::size_t here = std::min(step, rows - row);
+  for_blocks(rows, step, [&](std::size_t row, std::size_t here) {
+    control.check_stop();
     if (!count.empty()) start[0] = row, count[0] = here;
     file.read_stored(variable, start, count, std::span(numbers).first(here * width));
-  }
+  });
 }
 
-VerifiedFile verify_netcdf(const std::filesystem::path& path) {
+VerifiedFile verify_netcdf(const std::filesystem::path& path, const Control& control) {
   const NcReader file(path);
   const std::string source = file.text("source").value_or("");
   if (!source.starts_with("drift ")) {
@@ -126,7 +127,7 @@ VerifiedFile verify_netcdf(const std::filesystem::path& path) {
   VerifiedFile verified = {file.text("cdm_data_type").value_or("") == "Grid" ? "map" : "observations", true, {}};
   std::string names;
   for (const NcVariable& variable : file.variables()) {
-    if (variable.is_number()) read_through(file, variable);
+    if (variable.is_number()) read_through(file, variable, control);
     const bool axis = variable.dimensions.size() < 2 || variable.name.ends_with("_bounds");
     if (axis && verified.kind == "map") continue;  // short and in one piece, where HDF5 has no checksums
     names += (names.empty() ? "" : ", ") + variable.name;
@@ -139,16 +140,17 @@ VerifiedFile verify_netcdf(const std::filesystem::path& path) {
 
 }  // namespace
 
-VerifiedFile verify_file(const std::filesystem::path& path) {
+VerifiedFile verify_file(const std::filesystem::path& path, const Control& control) {
+  control.check_stop();
   const std::string bytes = beginning(path);
-  if (looks_like_netcdf(path)) return verify_netcdf(path);
-  if (looks_like_safetensors(bytes)) return verify_safetensors(path);
+  if (looks_like_netcdf(path)) return verify_netcdf(path, control);
+  if (looks_like_safetensors(bytes)) return verify_safetensors(path, control);
   if (looks_like_json(bytes)) return verify_study(path);
   if (path.extension() == ".toml") {
     check(read_run_file(path));
     return {"run file", false, {}};
   }
-  throw Error(fmt::format("{}: is not a file of drift: neither model, checkpoint, study, map nor run file", path.string()));
+  throw Error(fmt::format("{}: was not written by drift: it is no model, checkpoint, study, map or run file", path.string()));
 }
 
 }  // namespace drift

@@ -50,6 +50,15 @@ std::string problem_of(const std::filesystem::path& path) {
   return "";
 }
 
+TEST(Verify, StopsWhenAsked) {
+  const ScratchFolder folder;
+  save_tiny_map(folder / "map");
+  std::stop_source stop;
+  EXPECT_NO_THROW(verify_file(folder / "map", {.stop = stop.get_token()}));
+  stop.request_stop();
+  EXPECT_THROW(verify_file(folder / "map", {.stop = stop.get_token()}), Stopped);
+}
+
 TEST(Verify, TellsWhatAFileIsByItsContent) {
   const ScratchFolder folder;
   save_tiny_model(folder / "a");
@@ -102,7 +111,7 @@ TEST(Verify, SaysWhatIsWrongWithOtherFiles) {
   EXPECT_EQ(problem_of(folder / "empty"), " is empty");
   EXPECT_EQ(problem_of(folder / "."), " is a folder");
   write_bytes(folder / "text", "lon,lat\n1,2\n");
-  EXPECT_NE(problem_of(folder / "text").find("is not a file of drift"), std::string::npos);
+  EXPECT_NE(problem_of(folder / "text").find("was not written by drift"), std::string::npos);
   write_bytes(folder / "run.toml", "[model]\nlayerz = 3\n");
   EXPECT_NE(problem_of(folder / "run.toml").find("layerz"), std::string::npos);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -118,6 +119,23 @@ TEST(Compare, EndsWithTheTableSoFarWhenInterrupted) {
   const json table = json::parse(read_file(folder.path() / "comparison/table.json"));
   EXPECT_EQ(table["finished"], false);
   EXPECT_EQ(row_of(table, "drift:parts=network")["fits"], 1);
+}
+
+// The gmt found first on the PATH never ends.
+TEST(Compare, EndsWithItsTableWhenInterruptedWhileItDraws) {
+  const TemporaryFolder folder;
+  const std::string line = fmt::format(
+      "printf '#!/bin/sh\\ntouch \"%s/drawing\"\\nexec sleep 60\\n' \"$PWD\" > gmt; chmod +x gmt; PATH=\"$PWD:$PATH\" "
+      "'{}' compare '{}' --value ssh {} --method drift:parts=network --seeds 1 & "
+      "until test -e drawing; do sleep 0.05; done; kill -INT $!; wait $!",
+      DRIFT_COMMAND, (small_run() / "tracks.nc").string(), kSmallNetworks);
+  const auto begun = std::chrono::steady_clock::now();
+  const FinishedRun run = run_shell(folder.path(), "set -m; " + line);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(45));
+  EXPECT_EQ(run.status, 1);
+  EXPECT_TRUE(contains(run.err, "stopped; nothing was drawn")) << run.err;
+  EXPECT_TRUE(contains(run.out, "table.md")) << run.out;
+  EXPECT_EQ(json::parse(read_file(folder.path() / "comparison/table.json"))["finished"], true);
 }
 
 // As timeout does: it signals its child, then the whole process group, the child a second time.
