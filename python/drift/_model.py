@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class Model:
         grid: Optional[str] = None,
         time: Any = None,
         *,
-        mask: str = "none",
+        mask: "Union[str, Sequence[str]]" = "none",
         members: bool = False,
         gradient: bool = False,
         attributes: Optional[Mapping[str, str]] = None,
@@ -107,13 +107,16 @@ class Model:
         Parameters
         ----------
         grid : str, optional
-            ``global:0.25``, ``bbox:LON0,LAT0,LON1,LAT1:STEP``, ``EPSG:6931:25km``, ``xy:X0,Y0,X1,Y1:STEP`` or a NetCDF file whose
-            grid to take; chosen from the model if None.
+            ``global:0.25``, ``bbox:LON0,LAT0,LON1,LAT1:STEP``, ``EPSG:6931:25km`` (over the observations),
+            ``EPSG:6931:25km:XMIN,YMIN,XMAX,YMAX``, ``xy:X0,Y0,X1,Y1:STEP`` or a NetCDF file whose grid to take; chosen from the
+            model if None.
         time : time or list of times, optional
-            ISO 8601 texts, datetime64, pandas timestamps, or numbers if the model's times are such. None: the middle of the
-            observations'.
-        mask : str
-            ``none``; ``ocean``: land is left empty; ``data:100km``: so is what lies farther from observations.
+            ISO 8601 texts, datetime64, pandas timestamps, or numbers if the model's times are such; ``"daily"``, ``"hourly"``,
+            ``"6-hourly"`` or ``"monthly"``: such times of the observation period. None: its middle.
+        mask : str or list of str
+            ``none``; ``ocean``: land is left empty; ``data:100km``: so is what lies farther from observations; ``ice.nc:conc>0.15``:
+            where the nearest cell of a file does not meet the condition; ``shelf.geojson``: outside its polygons. Of several,
+            what any of them leaves empty is empty.
         members : bool
             Every network of the ensemble too (every draw, of a variational or dropout model).
         gradient : bool
@@ -137,7 +140,7 @@ class Model:
         days = self._map_times(time)
         with Job("Predicting", progress, threads=threads) as job:
             variables, attrs, no_currents = _drift.predict_map(
-                self._model, os.fspath(grid or ""), days, mask, members, gradient, dict(attributes or {}), "drift (Python)", backend, job
+                self._model, os.fspath(grid or ""), days, mask if isinstance(mask, str) else ",".join(mask), members, gradient, dict(attributes or {}), "drift (Python)", backend, job
             )
         if gradient and no_currents and "sea" in self._model.long_name.lower():
             warnings.warn(f"no geostrophic currents: {no_currents}", stacklevel=2)
@@ -220,6 +223,9 @@ class Model:
         if time is None:
             first, last = self._model.findings()["time_days"]
             return [0.5 * (first + last)]
+        regular = _drift.regular_times(self._model, time) if isinstance(time, str) else None
+        if regular is not None:
+            return regular
         days = self._days(time)
         if len(days) == 0 or not np.all(np.diff(days) > 0) or np.isnan(days).any():
             raise _drift.UsageError("time: times must be in ascending order, without repeats")
