@@ -161,7 +161,7 @@ class Demo {
     drift::MapOptions map;
     map.grid = drift::parse_grid(kGrid);
     for (std::size_t i = 0; i < kMapTimes.size(); ++i) map.time_days.push_back(map_time(i));
-    map.mask = drift::parse_mask("data:100km");  // the edges, and the pole that no satellite sees
+    map.masks = drift::parse_masks("data:100km");  // the edges, and the pole that no satellite sees
     map.command = options_.command_line;
     drift::predict_map(*engine_, result_.model, map, drift::netcdf_sink(file("map.nc")), verb_.job("Predicting"));
     verb_.end_job();

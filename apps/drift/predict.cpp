@@ -96,6 +96,8 @@ class Predict {
     if (options_.at.empty()) drift::sink_for(options_.out);  // refuses a name that no map may have
     drift::NamedPaths inputs = drift::named_file("the grid", options_.grid);
     inputs.insert(inputs.end(), {{"the model", options_.model}, {"the points", options_.at}});
+    masks_ = drift::parse_masks(options_.mask);
+    for (const drift::MapMask& mask : masks_) inputs.push_back({"the mask", mask.file});
     drift::check_outputs(inputs, {{options_.at.empty() ? "the map" : "the table", options_.out}});
     model_ = drift::load_field_model(options_.model);
     engine_ = drift::make_engine(drift::enum_named<drift::Backend>("--backend", options_.backend), {.threads = options_.threads});
@@ -135,7 +137,13 @@ class Predict {
 
   void settle_times() {
     const drift::FieldInfo& info = model_.info;
-    for (const std::string& text : options_.times) add_times(text, info.calendar_time, times_);
+    for (const std::string& text : options_.times) {
+      const auto regular = info.has_time ? drift::regular_times(info, text) : std::nullopt;
+      if (regular)
+        times_.insert(times_.end(), regular->begin(), regular->end());
+      else
+        add_times(text, info.calendar_time, times_);
+    }
     if (!info.has_time && !times_.empty()) throw drift::UsageError("--time: the model does not vary in time; leave --time out");
     for (std::size_t i = 1; i < times_.size(); ++i) {
       if (!(times_[i] > times_[i - 1])) throw drift::UsageError("--time: times must be in ascending order, without repeats");
@@ -151,11 +159,11 @@ class Predict {
 
   void map() {
     drift::MapOptions map;
-    map.grid = options_.grid.empty() ? drift::default_grid(model_) : drift::read_grid(options_.grid);
+    map.grid = drift::grid_for(model_, options_.grid);
     if (options_.grid.empty()) say(fmt::format("Grid: {} (set --grid to change it).", map.grid.name));
     map.time_days = times_;
     map.wants = {.members = options_.members, .gradient = options_.gradient};
-    map.mask = drift::parse_mask(options_.mask);
+    map.masks = masks_;
     map.command = options_.command_line;
     map.attributes = parse_attributes(options_.attributes);
     const drift::SinkMaker sink = drift::sink_for(options_.out);
@@ -173,7 +181,7 @@ class Predict {
                     times_.size() > 1 ? fmt::format(" at {} times", times_.size()) : "",
                     drift::grouped(static_cast<double>(report.filled)), seconds, fmt::join(report.variables, ", ")));
     if (!report.no_currents.empty()) say(fmt::format("No geostrophic currents: {}.", report.no_currents));
-    say(fmt::format("Next: drift plot {}", options_.out));
+    if (options_.out.ends_with(".nc")) say(fmt::format("Next: drift plot {}", options_.out));
   }
 
   void points() {
@@ -204,6 +212,7 @@ class Predict {
   drift::FieldModel model_;
   std::unique_ptr<drift::Engine> engine_;
   std::vector<double> times_;
+  std::vector<drift::MapMask> masks_;
 };
 
 }  // namespace
@@ -216,20 +225,25 @@ void add_predict(CLI::App& app, const std::string& command_line) {
       "drift predict model.safetensors --grid global:0.25 --time 2020-03-01/2020-03-09/1 --out map.nc\n"
       "drift predict model.safetensors --at points.csv --out predicted.csv");
   verb->add_option("MODEL", options->model, "Model written by drift fit")->type_name("")->required();
-  verb->add_option("--out", options->out, "The map: .nc (NetCDF) or .csv (a table); with --at, the table (CSV)")
+  verb->add_option("--out", options->out,
+                   "The map: .nc (NetCDF), .tif (cloud-optimised GeoTIFF) or .csv (a table); with --at, the table (CSV)")
       ->type_name("")
       ->required();
   verb->add_option("--grid", options->grid,
                    "global:STEP, bbox:LON0,LAT0,LON1,LAT1:STEP in degrees; CRS:25km[:XMIN,YMIN,XMAX,YMAX]; xy:X0,Y0,X1,Y1:STEP; "
                    "or a NetCDF file whose grid is used [from the model]")
       ->type_name("");
-  verb->add_option("--time", options->times,
-                   "Times (ISO 8601), or FROM/TO/STEP with the step in days [the middle of the observation period]")
+  verb->add_option(
+          "--time", options->times,
+          "Times (ISO 8601); FROM/TO/STEP with the step in days; or daily, hourly, 6-hourly, monthly over the observation "
+          "period [its middle]")
       ->type_name("")
       ->delimiter(',');
   verb->add_option(
           "--mask", options->mask,
-          "Mask: none; ocean (leaves land empty); data:100km (leaves points farther than that from any observation empty) [none]")
+          "Masks, joined by commas; each leaves points empty: ocean (land); data:100km (farther than that from any observation); "
+          "FILE.nc:CONDITION (where the nearest cell does not meet it, as ice.nc:conc>0.15); FILE.geojson (outside its polygons) "
+          "[none]")
       ->type_name("");
   verb->add_flag("--members", options->members, "Also write every member of the ensemble");
   verb->add_flag("--gradient", options->gradient,

@@ -15,7 +15,7 @@ namespace {
 const FuzzTarget target("grid", [](std::string_view input) {
   const auto [text, mask] = split(input, '\n');
   try {
-    parse_mask(mask);
+    parse_masks(mask);
   } catch (const Error&) {
   }
   const Grid grid = parse_grid(text);

@@ -43,6 +43,7 @@
 #include "drift/score.h"
 #include "drift/simulate.h"
 #include "drift/split.h"
+#include "drift/standard_name.h"
 #include "drift/state.h"
 #include "drift/summary.h"
 #include "drift/synthetic_field.h"

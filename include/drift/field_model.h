@@ -47,6 +47,12 @@ struct DataCells {
 };
 DataCells data_cells(const Domain& domain, const Observations& observations, const Rows& rows = {});
 
+// The corners of the cells with observations, which enclose all of these.
+struct CellCorners {
+  std::vector<double> lon_deg, lat_deg;
+};
+CellCorners corners_of(const DataCells& cells);
+
 // Which positions lie within `distance` (km; xy: its unit) of an observation: all of them that do, and some that are farther by a
 // cell's diagonal at most (20 km on the whole Earth, 3 km on 40 by 30 degrees; 79 km for models with cells of half a degree, as
 // drift once wrote). NaN positions do not.
@@ -76,6 +82,14 @@ struct BlendWeight {
   bool operator==(const BlendWeight&) const = default;
 };
 
+// A file that observations came from.
+struct SourceFile {
+  std::string name;    // without its folder
+  std::string sha256;  // of its bytes; empty: not known, as of a remote file
+
+  bool operator==(const SourceFile&) const = default;
+};
+
 // A trained model: networks, a process, both, or another method, with everything needed to turn their output into a field.
 struct FieldModel {
   Ensemble ensemble = {};                           // no members: the process or the other method alone
@@ -91,6 +105,10 @@ struct FieldModel {
   std::string settings = {};                         // the run's, as TOML
   std::vector<std::uint64_t> training_sample = {};   // tells which observations trained (src/fields/training_sample.h)
   std::string scores = {};                           // of the held-out observations, as JSON; empty: none were held out
+
+  std::vector<SourceFile> sources =
+      {};                   // of the observations; none: they came from arrays, or the model is of an earlier version
+  std::string sha256 = {};  // of the file that it was loaded from; empty: it was not
 
   bool has_spread() const { return process || method || ensemble.members.size() > 1 || !last_layers.empty(); }
 };

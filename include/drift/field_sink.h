@@ -19,7 +19,7 @@ namespace DRIFT_PUBLIC drift {
 struct FieldLayer {
   VariableInfo info;
   std::vector<std::string> ancillary = {};  // names of layers that qualify this one (CF's ancillary_variables)
-  std::string cell_methods = {};            // "", "member: standard_deviation", ...
+  std::string cell_methods = {};            // of CF; empty: values at the cells' centres and at the times ("... point")
   std::size_t members = 0;                  // > 0: a variable [time, member, y, x]
   std::string comment = {};
   // Significant digits worth keeping: tables write so many; up to 7 are stored as float32, more as double.
@@ -58,6 +58,10 @@ SinkMaker netcdf_sink(const std::filesystem::path& path);
 
 // A table (CSV), a row for each point that has a value: lon, lat (x, y on a plane), time, then a column per layer and member.
 SinkMaker table_sink(const std::filesystem::path& path);
+
+// Cloud-optimised GeoTIFF through GDAL's gdal_translate: a band for each layer and member at each time, named "X TIME". Making
+// the sink throws Error where gdal_translate is not installed.
+SinkMaker geotiff_sink(const std::filesystem::path& path);
 
 // A field in memory.
 struct Field {

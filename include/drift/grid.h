@@ -41,6 +41,11 @@ struct Grid {
 // Throws UsageError when it is none of these, and when an extent is not a whole number of steps.
 Grid parse_grid(const std::string& text);
 
+// The same, but CRS:25km covers these positions, as far as they lie within the CRS's area of use: whole cells, edges at multiples
+// of the step, so that the cells are those of the grid over the area of use. Throws UsageError where none lies within it. Without
+// positions: as above.
+Grid parse_grid(const std::string& text, std::span<const double> lon_deg, std::span<const double> lat_deg);
+
 // Longitudes and latitudes of the points first, first + 1, ... as many as the spans hold: any block by itself, from any thread.
 // Longitudes are the axis's own on a longitude-latitude grid (so are x and y on a plane of no CRS), else in [-180, 180]; both NaN
 // where the plane has no position (the corners of a polar map).

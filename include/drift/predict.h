@@ -65,20 +65,34 @@ struct PointLayers {
 PointLayers predict_at(Engine& engine, const FieldModel& model, std::span<const double> lon_deg, std::span<const double> lat_deg,
                        std::span<const double> time_days, const PredictWants& wants = {}, const Control& control = {});
 
-// Points of a map to leave empty.
+// Points of a map to leave empty. Several masks leave what any of them does.
 struct MapMask {
-  enum class Kind { none, ocean, data };
-  Kind kind = Kind::none;  // ocean: land is left empty (GSHHG's coastlines, through GMT); data: what is far from observations
-  double distance = 0.0;   // data: km, or the unit of x and y
+  enum class Kind {
+    ocean,      // land is left empty (GSHHG's coastlines, through GMT)
+    data,       // so is what is far from observations
+    condition,  // where a condition does not hold in the nearest cell of a gridded file, at its nearest time, or has no value
+                // there
+    polygons,   // what lies outside all polygons of a file: GeoJSON, or GMT's multiple segments
+  };
+  Kind kind = Kind::ocean;
+  double distance = 0.0;            // data: km, or the unit of x and y
+  std::filesystem::path file = {};  // condition, polygons
+  std::string condition = {};       // "conc > 0.15", "flag in 1,2"
 };
-// "none", "ocean", "data:100km" (xy: "data:3"). Throws UsageError.
-MapMask parse_mask(const std::string& text);
+// "none", or masks joined by commas: "ocean", "data:100km" (xy: "data:3"), "ice.nc:conc>0.15", "shelf.geojson". Throws
+// UsageError.
+std::vector<MapMask> parse_masks(const std::string& text);
+
+// Times of a map by a word: "daily" (noon UTC of each day), "hourly", "6-hourly" (1 to 24), "monthly" (the 15th of each month,
+// 00:00 UTC): those between the first and the last observation. None: the text is no such word. Throws UsageError where the model
+// has no dates, or no such time.
+std::optional<std::vector<double>> regular_times(const FieldInfo& info, const std::string& word);
 
 struct MapOptions {
   Grid grid;
   std::vector<double> time_days = {};  // empty where the model has no time
   PredictWants wants = {};
-  MapMask mask = {};
+  std::vector<MapMask> masks = {};
   std::string command = {};  // the file's history: the command line, or a description by the calling program
   std::map<std::string, std::string> attributes = {};  // of the file: institution, license, id, ... (ACDD)
 };
@@ -104,7 +118,7 @@ class FarCounter {
 struct MapReport {
   std::vector<std::string> variables;
   std::size_t points = 0;        // of the grid
-  std::size_t filled = 0;        // that have a value
+  std::size_t filled = 0;        // that have a value, at any time
   FarPoints far = {};            // of the filled ones
   std::string no_currents = {};  // why there is a gradient but no geostrophic velocity; else empty
 };
@@ -133,6 +147,10 @@ PointsReport predict_points(Engine& engine, const FieldModel& model, const std::
 // A default grid for the model: the globe by one degree, a polar plane by 25 km, or the training observations' box in about 200
 // cells. xy: the extent of x and y.
 Grid default_grid(const FieldModel& model);
+
+// The grid of a text as read_grid (drift/field.h) has it, where CRS:25km covers the model's observations; default_grid if it is
+// empty.
+Grid grid_for(const FieldModel& model, const std::string& text);
 
 // Height of the sea surface, from whose slope geostrophic currents follow: recognised by the CF standard name or, without one, by
 // an unambiguous name (adt, zos; sla, ssha).

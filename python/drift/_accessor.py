@@ -221,7 +221,7 @@ class FieldAccessor:
         if sd in self._field:
             rows.append(("sd", f"{np.nanmean(self._field[sd]):.4g} on average, of the field"))
         rows.append(("grid", " by ".join(f"{mean.sizes[d]} {d}" for d in mean.dims)))
-        rows.append(("variables", ", ".join(str(n) for n in self._field.data_vars if not str(n).endswith("_bounds"))))
+        rows.append(("variables", ", ".join(str(n) for n, v in self._field.data_vars.items() if v.ndim > 0 and not str(n).endswith("_bounds"))))
         return rows
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ import copy
 import json
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class Model:
         grid: Any = None,
         time: Any = None,
         *,
-        mask: str = "none",
+        mask: Union[str, Sequence[str]] = "none",
         members: bool = False,
         gradient: bool = False,
         attributes: Optional[Mapping[str, str]] = None,
@@ -97,13 +97,16 @@ class Model:
         Parameters
         ----------
         grid : str, optional
-            ``global:0.25``, ``bbox:LON0,LAT0,LON1,LAT1:STEP``, ``EPSG:6931:25km``, ``xy:X0,Y0,X1,Y1:STEP`` or a NetCDF file whose
-            grid to take; chosen from the model if None.
+            ``global:0.25``, ``bbox:LON0,LAT0,LON1,LAT1:STEP``, ``EPSG:6931:25km`` (over the observations),
+            ``EPSG:6931:25km:XMIN,YMIN,XMAX,YMAX``, ``xy:X0,Y0,X1,Y1:STEP`` or a NetCDF file whose grid to take; chosen from the
+            model if None.
         time : time or list of times, optional
-            ISO 8601 texts, datetime64, pandas timestamps, or numbers if the model's times are such. None: the middle of the
-            observations'.
-        mask : str
-            ``none``; ``ocean``: land is left empty; ``data:100km``: so is what lies farther from observations.
+            ISO 8601 texts, datetime64, pandas timestamps, or numbers if the model's times are such; ``"daily"``, ``"hourly"``,
+            ``"6-hourly"`` or ``"monthly"``: such times of the observation period. None: its middle.
+        mask : str or list of str
+            ``none``; ``ocean``: land is left empty; ``data:100km``: so is what lies farther from observations; ``ice.nc:conc>0.15``:
+            where the nearest cell of a file does not meet the condition; ``shelf.geojson``: outside its polygons. Of several,
+            what any of them leaves empty is empty.
         members : bool
             Every network of the ensemble too (every draw, of a variational or dropout model).
         gradient : bool
@@ -141,9 +144,12 @@ class Model:
         if grid is not None and not isinstance(grid, (str, os.PathLike)):
             raise _checks.refuse("grid", "a text such as 'global:0.25', or a path", grid)
         shape = os.fspath(grid or "")
+        if not isinstance(mask, str) and not (isinstance(mask, (list, tuple)) and all(isinstance(each, str) for each in mask)):
+            raise _checks.refuse("mask", "a text such as 'ocean', or a list of them", mask)
+        masks = mask if isinstance(mask, str) else ",".join(mask)
         with Job("Predicting", progress, threads=threads) as job:
             variables, attrs, no_currents, asked = _drift.predict_map(
-                self._model, shape, days, mask, bool(members), bool(gradient), _attributes(attributes), "drift (Python)", backend, job
+                self._model, shape, days, masks, bool(members), bool(gradient), _attributes(attributes), "drift (Python)", backend, job
             )
         if gradient and no_currents and "sea" in self._model.long_name.lower():
             _checks.warn(f"no geostrophic currents: {no_currents}")
@@ -240,6 +246,9 @@ class Model:
         if time is None:
             first, last = self._model.findings()["time_days"]
             return [0.5 * (first + last)]
+        regular = _drift.regular_times(self._model, time) if isinstance(time, str) else None
+        if regular is not None:
+            return regular
         days = self._days(time)
         if len(days) == 0 or not np.all(np.diff(days) > 0) or np.isnan(days).any():
             raise _drift.UsageError("time: times must be in ascending order, without repeats")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
@@ -131,6 +132,10 @@ def _attributes(name: str, value: Any) -> Dict[str, str]:
     for key, attribute in (("unit", "units"), ("long_name", "long_name"), ("standard_name", "standard_name")):
         if attribute in value.attrs:
             attributes[key] = str(value.attrs[attribute])
+    problem = _drift.standard_name_problem(attributes.get("standard_name", ""))
+    if problem:
+        warnings.warn(f"{problem}; it is left out", stacklevel=4)
+        del attributes["standard_name"]
     return attributes
 
 

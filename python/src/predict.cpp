@@ -132,10 +132,10 @@ py::tuple predict_map(const PyModel& self, const std::string& grid, const std::v
                       bool members, bool gradient, const std::map<std::string, std::string>& attributes,
                       const std::string& command, const std::string& backend, const JobOptions& options) {
   const drift::FieldModel& model = *self.model;
-  const drift::MapOptions map = {.grid = grid.empty() ? drift::default_grid(model) : drift::read_grid(grid),
+  const drift::MapOptions map = {.grid = drift::grid_for(model, grid),
                                  .time_days = time_days,
                                  .wants = {.members = members, .gradient = gradient},
-                                 .mask = drift::parse_mask(mask),
+                                 .masks = drift::parse_masks(mask),
                                  .command = command,
                                  .attributes = attributes};
   drift::Field field;
@@ -145,6 +145,11 @@ py::tuple predict_map(const PyModel& self, const std::string& grid, const std::v
   const auto [variables, whole] = field_as_python(std::move(field));
   const double outside = model.info.has_time ? furthest_outside(model.info, time_days) : 0.0;
   return py::make_tuple(variables, whole, report.no_currents, warnings_of(report.filled, report.far, outside));
+}
+
+// None: the word stands for no times.
+std::optional<std::vector<double>> regular_times(const PyModel& self, const std::string& word) {
+  return drift::regular_times(self.model->info, word);
 }
 
 py::dict plot(const std::string& map, const std::string& picture, const std::string& variable, const std::string& time,
@@ -186,6 +191,7 @@ void bind_predict(py::module_& module) {
   module.def("predict_map", &predict_map, py::arg("model"), py::arg("grid"), py::arg("time_days"), py::arg("mask"),
              py::arg("members"), py::arg("gradient"), py::arg("attributes"), py::arg("command"), py::arg("backend"),
              py::arg("job"));
+  module.def("regular_times", &regular_times, py::arg("model"), py::arg("word"));
   module.def("plot", &plot, py::arg("map"), py::arg("picture"), py::arg("variable"), py::arg("time"), py::arg("panels"),
              py::arg("limits"), py::arg("sd_limits"), py::arg("colours"), py::arg("sd_colours"), py::arg("title"),
              py::arg("width_cm"), py::arg("dpi"), py::arg("observations"), py::arg("job"));

@@ -63,6 +63,7 @@ void bind_settings(py::module_& module) {
       .def("check", [](const drift::RunSettings& settings) { drift::check(settings); })
       .def("to_toml", &drift::to_toml);
   module.def("did_you_mean", &did_you_mean);
+  module.def("standard_name_problem", &drift::standard_name_problem, py::arg("name"));
   module.def("parse_time", &parse_time);
   module.def("iso_time", &drift::iso_time);
 }

@@ -68,6 +68,35 @@ def test_a_field_has_cf_attributes_and_writes_as_netcdf(ds, model, tmp_path):
     assert name in repr(field.drift) and "<table>" in field.drift._repr_html_()
 
 
+def test_masks_combine_and_grids_cover_the_observations(ds, model, tmp_path):
+    name = ds.name
+    (tmp_path / "area.geojson").write_text('{"type": "Polygon", "coordinates": [[[-15,41],[-5,41],[-5,49],[-15,49],[-15,41]]]}')
+    both = model.predict("bbox:-20,40,0,50:1", "2020-03-02", mask=["data:300km", str(tmp_path / "area.geojson")])[name][0]
+    near = model.predict("bbox:-20,40,0,50:1", "2020-03-02", mask="data:300km")[name][0]
+    inside = (both.longitude > -15) & (both.longitude < -5) & (both.latitude > 41) & (both.latitude < 49)
+    np.testing.assert_array_equal(both, near.where(inside))
+    assert np.isfinite(both).any() and np.isfinite(near).sum() > np.isfinite(both).sum()
+    west, south, east, north = model.findings["extent"]
+    grid = model.predict("EPSG:3035:100km", "2020-03-02")
+    assert grid.sizes["x"] * grid.sizes["y"] < 40 * 40  # the area of use has 70 by 61 such cells
+    assert float(grid.latitude.min()) <= south + 1 and float(grid.latitude.max()) >= north - 1
+
+
+def test_times_by_a_word_are_those_of_the_observation_period(ds, model):
+    hours = model.predict("bbox:-5,35,5,45:5", "6-hourly").time.values
+    first, last = (drift.parse_time(t) if isinstance(t, str) else t for t in model.findings["time_days"])
+    assert len(hours) == int(last * 4) - int(np.ceil(first * 4)) + 1 and len(hours) > 1
+    assert set(np.diff(hours)) == {np.timedelta64(6, "h")}
+
+
+def test_a_standard_name_that_is_none_is_refused_or_left_out():
+    with pytest.raises(drift.UsageError, match="'ssh' is no standard name of CF; did you mean 'sea_surface_height_above_geoid'"):
+        drift.Dataset([0.0, 1.0], [0.0, 1.0], [1.0, 2.0], standard_name="ssh")
+    array = xr.DataArray([1.0, 2.0], dims="n", name="h", attrs={"standard_name": "ssh"}).assign_coords(lon=("n", [0.0, 1.0]), lat=("n", [0.0, 1.0]))
+    with pytest.warns(UserWarning, match="it is left out"):
+        assert drift.Dataset.from_xarray(array).standard_name == ""
+
+
 def test_times_of_every_kind_are_the_same(model, ds):
     days = {
         "text": "2020-03-02",

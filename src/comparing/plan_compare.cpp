@@ -53,12 +53,15 @@ std::string data_fingerprint(const ComparePlan& plan, const Observations& observ
   return print.text();
 }
 
-void settle_map(ComparePlan& plan, const Control& control) {
+void settle_map(ComparePlan& plan, const Observations& observations, const Control& control) {
   const CompareSettings& wanted = plan.fit.settings.compare;
   FieldModel outline;
   outline.domain = plan.fit.domain;
   outline.info = plan.info;
-  plan.grid = wanted.grid.empty() ? default_grid(outline) : read_grid(wanted.grid);
+  const bool earth = plan.fit.domain.kind != DomainKind::xy;
+  const std::span<const double> lon = earth ? std::span(observations.lon_deg) : std::span<const double>();
+  const std::span<const double> lat = earth ? std::span(observations.lat_deg) : std::span<const double>();
+  plan.grid = wanted.grid.empty() ? default_grid(outline) : read_grid(wanted.grid, lon, lat);
   const bool plane = plan.fit.domain.kind == DomainKind::xy;
   if (plane != (plan.grid.x.unit != "degrees_east" && plan.grid.crs.empty())) {
     throw UsageError(plane ? "the observations have plain x and y; leave the grid out, or give xy:X0,Y0,X1,Y1:STEP"
@@ -105,7 +108,7 @@ ComparePlan plan_compare(const RunSettings& run, const Dataset& data, const Meth
   for (std::size_t i = 0; i < settings.compare.seeds; ++i) plan.seeds.push_back(settings.seed + i);
   plan.folder = settings.compare.folder;
   plan.info = describe_field(plan.fit, data);
-  settle_map(plan, control);
+  settle_map(plan, data.observations, control);
   plan.fingerprint = data_fingerprint(plan, data.observations);
   plan.choices = plan.fit.choices;
   plan.choices.push_back(fmt::format("Methods: {}; {} seed{} each.", fmt::join(plan.methods, ", "), plan.seeds.size(),

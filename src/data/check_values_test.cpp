@@ -10,6 +10,8 @@
 #include "data/platform_names.h"
 #include "data/reading_testing.h"
 #include "data/standard_names.h"
+#include "drift/error.h"
+#include "drift/standard_name.h"
 #include "netcdf/netcdf_testing.h"
 
 namespace drift {
@@ -80,9 +82,20 @@ TEST_F(Table, OptionsSayWhatTheValuesAre) {
   EXPECT_EQ(read_observations({path}, options).value, (VariableInfo{"value", "Height", "sea_surface_height_above_geoid", "m"}));
   EXPECT_THAT(warnings(path, options), IsEmpty());
   EXPECT_THAT(warnings(path, {.standard_name = "sea_surface_height_above_geoid"}), ElementsAre(HasSubstr("--units 'm'")));
-  EXPECT_THAT(
-      warnings(path, {.units = "m", .standard_name = "sea_surface_height_above_geiod"}),
-      ElementsAre(AllOf(HasSubstr("did you mean 'sea_surface_height_above_geoid'"), HasSubstr("kept because it was given"))));
+  EXPECT_THAT(warnings(path, {.units = "m", .standard_name = "sea_surface_height_above_geiod"}),
+              ElementsAre(AllOf(HasSubstr("did you mean 'sea_surface_height_above_geoid'"), HasSubstr("it is kept"))));
+}
+
+TEST_F(Table, RefusesAStandardNameThatCanBeNone) {
+  const std::string path = write({});
+  for (const char* name : {"ssh", "Sea surface height", "wind_speed by_me"}) {
+    try {
+      read_observations({path}, {.standard_name = name});
+      FAIL() << name;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(std::string("'") + name + "' is no standard name of CF"));
+    }
+  }
 }
 
 TEST(HeavyTails, AreThoseFarBeyondTheQuartiles) {
@@ -134,7 +147,27 @@ TEST(StandardNames, AreAscendingAndKnownWithTheirModifier) {
   EXPECT_TRUE(is_standard_name("sea_surface_height_above_sea_level standard_error"));
   EXPECT_FALSE(is_standard_name("ssh"));
   EXPECT_FALSE(is_standard_name(""));
+  EXPECT_FALSE(is_standard_name("wind_speed of_mine"));
   EXPECT_EQ(canonical_unit("wind_speed"), "m s-1");
+  for (const StandardName& known : standard_name_table()) EXPECT_TRUE(may_be_standard_name(known.name)) << known.name;
+}
+
+TEST(StandardNames, OfOneWordThatNobodyKnowsAreNoneAndOthersMayBe) {
+  for (const char* name : {"ssh", "sst", "", "sea level", "2m_temperature"}) EXPECT_FALSE(may_be_standard_name(name)) << name;
+  for (const char* name : {"depth", "air_sea_flux_of_13CO2", "sea_level_of_a_distant_planet standard_error"})
+    EXPECT_TRUE(may_be_standard_name(name)) << name;
+  EXPECT_EQ(standard_name_problem("sla"),
+            "'sla' is no standard name of CF; did you mean 'sea_surface_height_above_mean_sea_level'?");
+  EXPECT_EQ(standard_name_problem("wind_speed"), "");
+}
+
+// What drift derives must be known to it, or its own maps would be read back without their names.
+TEST(StandardNames, IncludeThoseOfDriftsOwnLayers) {
+  for (const char* direction : {"eastward", "northward"}) {
+    const std::string name = std::string("surface_geostrophic_") + direction + "_sea_water_velocity";
+    for (const char* end : {"", "_assuming_mean_sea_level_for_geoid", "_assuming_sea_level_for_geoid"})
+      EXPECT_TRUE(is_standard_name(name + end)) << name << end;
+  }
 }
 
 TEST(PlatformNames, AreThoseOfSatellites) {

@@ -117,7 +117,7 @@ TEST_F(ProductPreset, OfNasaHeightsHeedTheFlagAndDropANameThatIsNone) {
   EXPECT_THAT(reading.observations.value, ElementsAre(0.1, 0.2, 0.3));
   EXPECT_EQ(reading.report.roles.track, "pass");
   EXPECT_EQ(reading.value.standard_name, "");
-  EXPECT_THAT(reading.report.warnings, ElementsAre(HasSubstr("'ssh' of 'ssh' is none of the CF names")));
+  EXPECT_THAT(reading.report.warnings, ElementsAre(HasSubstr("'ssh' of 'ssh' is none of CF's and is left out")));
   EXPECT_THAT(reading.observations.platform_names, IsEmpty());  // "Satellite" names none
   EXPECT_THAT(refusal({path()}, {.quality_control = false}), HasSubstr("too large to compute with"));
 }

@@ -113,6 +113,25 @@ DataCells data_cells(const Domain& domain, const Observations& observations, con
   return cells;
 }
 
+CellCorners corners_of(const DataCells& cells) {
+  const auto columns = static_cast<std::size_t>(cells.columns), rows = static_cast<std::size_t>(cells.rows);
+  std::vector<bool> touched((columns + 1) * (rows + 1), false);
+  for (std::size_t cell = 0; cell < columns * rows; ++cell) {
+    if ((cells.bits[cell / 8] >> (cell % 8) & 1U) == 0) continue;
+    const std::size_t corner = cell / columns * (columns + 1) + cell % columns;
+    for (const std::size_t step : {std::size_t{0}, std::size_t{1}, columns + 1, columns + 2}) touched[corner + step] = true;
+  }
+  CellCorners corners;
+  const auto& [x0, y0, x1, y1] = cells.extent;
+  for (std::size_t corner = 0; corner < touched.size(); ++corner) {
+    if (!touched[corner]) continue;
+    const auto column = static_cast<double>(corner % (columns + 1)), row = static_cast<double>(corner / (columns + 1));
+    corners.lon_deg.push_back(x0 + column * (x1 - x0) / cells.columns);
+    corners.lat_deg.push_back(y0 + row * (y1 - y0) / cells.rows);
+  }
+  return corners;
+}
+
 struct NearData::Index {
   Domain domain;
   double reach;  // squared, in the space of points

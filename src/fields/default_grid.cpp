@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "drift/field.h"
 #include "drift/predict.h"
 
 namespace drift {
@@ -65,6 +66,13 @@ Grid default_grid(const FieldModel& model) {
   if (first < -180.0) first += 360.0, last += 360.0;
   if (last > 360.0) first -= 360.0, last -= 360.0;
   return parse_grid(fmt::format("bbox:{:.10g},{:.10g},{:.10g},{:.10g}:{:g}", first, low, last, high, step));
+}
+
+Grid grid_for(const FieldModel& model, const std::string& text) {
+  if (text.empty()) return default_grid(model);
+  if (model.domain.kind == DomainKind::xy) return read_grid(text);
+  const CellCorners corners = corners_of(model.cells);
+  return read_grid(text, corners.lon_deg, corners.lat_deg);
 }
 
 }  // namespace drift

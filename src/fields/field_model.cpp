@@ -6,10 +6,12 @@
 #include <cmath>
 
 #include "core/json_fields.h"
+#include "core/sha256.h"
 #include "drift/error.h"
 #include "fields/base64.h"
 #include "fields/method_file.h"
 #include "fields/process_file.h"
+#include "fields/sources.h"
 #include "fields/training_sample.h"
 #include "geo/number_limits.h"
 
@@ -21,6 +23,7 @@ constexpr const char* kInfoKey = "field";
 constexpr const char* kCellsKey = "cells";
 constexpr const char* kSampleKey = "training_sample";  // base64; models of earlier versions have none
 constexpr const char* kBitsKey = "cell_bits";          // base64; models of earlier versions have them in "cells"
+constexpr const char* kSourcesKey = "sources";         // as sha256sum writes it; models of earlier versions have none
 constexpr const char* kSettingsKey = "settings";
 constexpr const char* kScoresKey = "scores";
 
@@ -96,6 +99,7 @@ void save_field_model(const std::filesystem::path& path, const FieldModel& model
                              {kInfoKey, write_json(model.info).dump()},
                              {kCellsKey, write_json(cells).dump()},
                              {kBitsKey, to_base64(model.cells.bits)},
+                             {kSourcesKey, sources_text(model.sources)},
                              {kSettingsKey, model.settings},
                              {kScoresKey, model.scores},
                              {kSampleKey, sample_text(model.training_sample)}};
@@ -135,6 +139,8 @@ FieldModel load_field_model(const std::filesystem::path& path) {
                            bits == stored.metadata.end() ? std::string() : bits->second);
     if (const auto sample = stored.metadata.find(kSampleKey); sample != stored.metadata.end())
       model.training_sample = sample_from_text(sample->second);
+    if (const auto sources = stored.metadata.find(kSourcesKey); sources != stored.metadata.end())
+      model.sources = sources_from_text(sources->second);
     check_info(model.info);
   } catch (const Error& error) {
     const std::string what = error.what();
@@ -161,6 +167,7 @@ FieldModel load_field_model(const std::filesystem::path& path) {
     file.fail("is corrupt: it holds neither networks nor a process nor another method");
   if (model.method && (model.process || !model.ensemble.members.empty()))
     file.fail("is corrupt: it holds another method beside networks or a process");
+  model.sha256 = sha256_of_file(path);
   return model;
 }
 

@@ -24,7 +24,9 @@ LayerMaker::LayerMaker(const FieldModel& model, const PredictWants& wants)
   const std::string name = variable_name(model.info.value);
   const std::string what = value.long_name.empty() ? name : value.long_name;
   FieldLayer mean = {.info = {name, what, value.standard_name, unit_}, .digits = digits_};
+  const bool interval = model.info.is_conformal() && model.info.conformal[2] > 0.0;
   if (model.has_spread()) mean.ancillary = {name + "_uncertainty", name + "_total_uncertainty"};
+  if (interval) mean.ancillary.insert(mean.ancillary.end(), {name + "_lower90", name + "_upper90"});
   add(mean, [](const FieldPrediction& p, std::size_t i, double) { return p.mean[i]; });
   if (model.has_spread()) {
     add({.info = {name + "_uncertainty", what + ": standard deviation of the field",
@@ -36,7 +38,7 @@ LayerMaker::LayerMaker(const FieldModel& model, const PredictWants& wants)
                                 model.info.noise_sd)},
         [](const FieldPrediction& p, std::size_t i, double) { return p.sd_total[i]; });
   }
-  if (model.info.is_conformal() && model.info.conformal[2] > 0.0) add_interval(model, name, what);
+  if (interval) add_interval(model, name, what);
   if (wants.gradient) add_gradient(model, name, what);
   if (members_ > 0)
     layers_.push_back({.info = {name + "_members", what + ": the ensemble's members", value.standard_name, unit_},

@@ -8,11 +8,12 @@
 #include "core/blocks.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
-#include "drift/ocean_mask.h"
-#include "drift/parse_number.h"
 #include "drift/predict.h"
+#include "drift/run_settings.h"
 #include "drift/version.h"
 #include "fields/layers.h"
+#include "fields/map_mask.h"
+#include "fields/sources.h"
 #include "netcdf/acdd.h"
 
 namespace drift {
@@ -24,26 +25,6 @@ std::string iso_now() {
   return iso_time(kUnixEpoch + std::floor(std::chrono::duration<double>(now).count()) / 86400.0);
 }
 
-// Positions that the mask leaves out become NaN.
-class Masker {
- public:
-  Masker(const FieldModel& model, const MapMask& mask, const Control& control) : kind_(mask.kind), control_(control) {
-    if (kind_ == MapMask::Kind::data) near_.emplace(model.domain, model.cells, mask.distance);
-  }
-  void operator()(std::vector<double>& lon, std::vector<double>& lat) const {
-    if (kind_ == MapMask::Kind::none) return;
-    const std::vector<char> keep = near_ ? (*near_)(lon, lat) : is_ocean(lon, lat, {}, control_);
-    for (std::size_t i = 0; i < lon.size(); ++i) {
-      if (!keep[i]) lon[i] = lat[i] = std::nan("");
-    }
-  }
-
- private:
-  MapMask::Kind kind_;
-  const Control& control_;
-  std::optional<NearData> near_;
-};
-
 void check_options(const FieldModel& model, const MapOptions& options) {
   if (model.info.has_time == options.time_days.empty()) {
     throw UsageError(model.info.has_time ? "the model varies in time, so a map needs a time"
@@ -54,8 +35,6 @@ void check_options(const FieldModel& model, const MapOptions& options) {
     throw UsageError(plane ? "the model is defined on plain x and y; leave the grid out, or give xy:X0,Y0,X1,Y1:STEP"
                            : "the model has longitudes and latitudes, but the grid has plain x and y");
   }
-  if (plane && options.mask.kind == MapMask::Kind::ocean)
-    throw UsageError("the mask 'ocean' needs longitudes and latitudes, and the model has none");
 }
 
 // What the model is made of.
@@ -63,6 +42,16 @@ std::string parts_text(const FieldModel& model) {
   const std::string networks = fmt::format("an ensemble of {} deep random-feature networks", model.ensemble.members.size());
   if (!model.process) return networks;
   return model.ensemble.members.empty() ? "kriging in a moving frame" : networks + " and kriging in a moving frame";
+}
+
+// None: the model has no settings, or those of a version that had others.
+std::optional<std::uint64_t> seed_of(const FieldModel& model) {
+  if (model.settings.empty()) return std::nullopt;
+  try {
+    return run_settings_from_toml(model.settings, "settings").seed;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 std::map<std::string, std::string> attributes(const FieldModel& model, const MapOptions& options) {
@@ -78,6 +67,9 @@ std::map<std::string, std::string> attributes(const FieldModel& model, const Map
       {"references",
        "W. Chen, A. Mahmood, M. Tsamados, S. Takao, Deep random features for scalable interpolation of spatiotemporal data, "
        "ICLR 2025"}};
+  if (!model.sha256.empty()) all["model_sha256"] = model.sha256;
+  if (!model.sources.empty()) all["input_files"] = sources_line(model.sources);
+  if (const auto seed = seed_of(model)) all["random_seed"] = fmt::format("{}", *seed);
   for (const auto& [name, text] : options.attributes) {
     check_callers_attribute(name, text);
     all[name] = text;
@@ -86,19 +78,6 @@ std::map<std::string, std::string> attributes(const FieldModel& model, const Map
 }
 
 }  // namespace
-
-MapMask parse_mask(const std::string& text) {
-  if (text == "none") return {};
-  if (text == "ocean") return {.kind = MapMask::Kind::ocean};
-  std::string_view rest(text);
-  if (rest.starts_with("data:")) {
-    rest.remove_prefix(5);
-    if (rest.ends_with("km")) rest.remove_suffix(2);
-    const auto distance = parse_number<double>(rest);
-    if (distance && *distance > 0.0) return {.kind = MapMask::Kind::data, .distance = *distance};
-  }
-  throw UsageError(fmt::format("mask '{}': must be none, ocean or data:DISTANCE, such as data:100km", text));
-}
 
 MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions& options, const SinkMaker& open,
                       const Control& control) {
@@ -113,32 +92,40 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
   const std::size_t rows_per_block = std::max<std::size_t>(1, kPointsAtATime / columns);
   const double blocks = std::ceil(static_cast<double>(options.grid.y.count) / static_cast<double>(rows_per_block));
   const double steps = blocks * static_cast<double>(times);
-  const Masker mask(model, options.mask, control);
+  const MapMasker mask(model, options.masks, control);
   const FieldPredictor predict(engine, model);
   FarCounter far(model);
   MapReport report;
   report.no_currents = layers.no_currents();
   report.points = options.grid.size();
   for (const FieldLayer& layer : layers.layers()) report.variables.push_back(layer.info.name);
-  std::vector<double> lon, lat;
+  std::vector<double> lon, lat, lon_now, lat_now;  // of a block; at one of its times
   double done = 0.0;
   for (std::size_t row = 0; row < options.grid.y.count; row += rows_per_block) {
     const std::size_t count = std::min(rows_per_block, options.grid.y.count - row) * columns;
     lon.resize(count);
     lat.resize(count);
     grid_positions(options.grid, row * columns, lon, lat);
-    mask(lon, lat);
-    far.add(lon, lat);
-    report.filled += static_cast<std::size_t>(std::count_if(lon.begin(), lon.end(), [](double x) { return std::isfinite(x); }));
+    mask.fixed(lon, lat);
+    std::vector<char> filled(count, 0);
     for (std::size_t time = 0; time < times; ++time) {
       const std::span<const double> when =
           options.time_days.empty() ? std::span<const double>() : std::span(options.time_days).subspan(time, 1);
-      const FieldPrediction block = predict(lon, lat, when, options.wants, control.part(done / steps, (done + 1.0) / steps));
-      layers.each(block, lat, [&](std::size_t layer, std::size_t member, std::span<const double> values) {
+      lon_now = lon, lat_now = lat;
+      mask.varying(lon_now, lat_now, when.empty() ? std::nullopt : std::optional(when.front()));
+      for (std::size_t i = 0; i < count; ++i) filled[i] = filled[i] || std::isfinite(lon_now[i]) ? 1 : 0;
+      const FieldPrediction block =
+          predict(lon_now, lat_now, when, options.wants, control.part(done / steps, (done + 1.0) / steps));
+      layers.each(block, lat_now, [&](std::size_t layer, std::size_t member, std::span<const double> values) {
         sink->write(layer, time, row, values, member);
       });
       done += 1.0;
     }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!filled[i]) lon[i] = lat[i] = std::nan("");
+      report.filled += filled[i] ? 1 : 0;
+    }
+    far.add(lon, lat);
   }
   sink->finish();
   report.far = far.result();

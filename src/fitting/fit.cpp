@@ -10,6 +10,7 @@
 
 #include "drift/error.h"
 #include "drift/interpolator.h"
+#include "fields/sources.h"
 #include "fields/training_sample.h"
 #include "fitting/blend.h"
 #include "fitting/judge.h"
@@ -149,6 +150,7 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
   model.cells = data_cells(plan.domain, observations, std::span<const std::size_t>(plan.split.training));
   model.training_sample = training_sample(observations, std::span<const std::size_t>(plan.split.training));
   model.settings = to_toml(plan.settings);
+  model.sources = sources_of(plan.settings.data.files, plan.settings.threads);
   const Control judging = control.part(kriged, 1.0);
   if (!process) {
     if (networks) model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble, judging);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "drift/error.h"
 #include "drift/parse_number.h"
@@ -94,6 +96,29 @@ Grid plain(const std::string& text, const std::array<double, 4>& box, const std:
   return grid;
 }
 
+using Positions = std::pair<std::span<const double>, std::span<const double>>;  // longitudes, latitudes
+
+// Of the positions within the area of use, in whole steps.
+std::array<double, 4> extent_of(const std::string& text, const std::string& crs, double step_m, const Positions& positions) {
+  const auto projection = projection_of(crs);
+  const auto area = projection->area_of_use();
+  std::vector<double> x(positions.first.begin(), positions.first.end()), y(positions.second.begin(), positions.second.end());
+  projection->forward(x, y);
+  std::array<double, 4> extent = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const bool inside = area ? x[i] >= (*area)[0] && x[i] <= (*area)[2] && y[i] >= (*area)[1] && y[i] <= (*area)[3]
+                             : std::isfinite(x[i]) && std::isfinite(y[i]);
+    if (!inside) continue;
+    extent = {std::min(extent[0], x[i]), std::min(extent[1], y[i]), std::max(extent[2], x[i]), std::max(extent[3], y[i])};
+  }
+  if (extent[0] > extent[2]) refuse(text, fmt::format("no observation lies within the area of use of '{}'", crs));
+  for (const std::size_t low : {0, 1}) {
+    extent.at(low) = step_m * std::floor(extent.at(low) / step_m);
+    extent.at(low + 2) = std::max(extent.at(low) + step_m, step_m * std::ceil(extent.at(low + 2) / step_m));
+  }
+  return extent;
+}
+
 std::array<double, 4> default_extent(const std::string& text, const std::string& crs, double step_m) {
   const auto area = projection_of(crs)->area_of_use();
   if (!area) refuse(text, fmt::format("'{}' declares no area of use, so the grid needs an extent", crs));
@@ -104,13 +129,15 @@ std::array<double, 4> default_extent(const std::string& text, const std::string&
   return extent;
 }
 
-Grid projected(const std::string& text, const std::string& crs, const Step& step,
-               const std::optional<std::array<double, 4>>& box) {
+Grid projected(const std::string& text, const std::string& crs, const Step& step, const std::optional<std::array<double, 4>>& box,
+               const Positions& positions) {
   const double step_m = step.number * step.unit_m;
   projection_of(crs);  // an unknown CRS is the first thing to hear about
   std::array<double, 4> extent = {};
   if (box) {
     std::transform(box->begin(), box->end(), extent.begin(), [&](double bound) { return bound * step.unit_m; });
+  } else if (!positions.first.empty() && step_m > 0.0) {
+    extent = extent_of(text, crs, step_m, positions);
   } else {
     extent = default_extent(text, crs, step_m);
   }
@@ -122,7 +149,11 @@ Grid projected(const std::string& text, const std::string& crs, const Step& step
 
 }  // namespace
 
-Grid parse_grid(const std::string& text) {
+Grid parse_grid(const std::string& text) { return parse_grid(text, {}, {}); }
+
+Grid parse_grid(const std::string& text, std::span<const double> lon_deg, std::span<const double> lat_deg) {
+  if (lon_deg.size() != lat_deg.size())
+    throw UsageError(fmt::format("grid '{}': {} longitudes but {} latitudes", text, lon_deg.size(), lat_deg.size()));
   const auto [before, last] = split_last(text);
   if (before == "global") return longitude_latitude(text, {-180.0, -90.0, 180.0, 90.0}, last);
   if (before.starts_with("bbox:")) {
@@ -137,10 +168,12 @@ Grid parse_grid(const std::string& text) {
     if (!box) refuse(text, fmt::format("'{}' is not four numbers X0,Y0,X1,Y1", box_text));
     return plain(text, *box, last);
   }
-  if (const auto step = as_step(last); step && !before.empty()) return projected(text, before, *step, std::nullopt);
+  if (const auto step = as_step(last); step && !before.empty()) {
+    return projected(text, before, *step, std::nullopt, {lon_deg, lat_deg});
+  }
   if (const auto box = as_box(last)) {
     const auto [crs, step_text] = split_last(before);
-    if (const auto step = as_step(step_text); step && !crs.empty()) return projected(text, crs, *step, box);
+    if (const auto step = as_step(step_text); step && !crs.empty()) return projected(text, crs, *step, box, {});
   }
   refuse(text, "not understood");
 }

@@ -174,9 +174,16 @@ void add_figure(PJ_CONTEXT* context, const PJ* crs, CfAttributes& attributes) {
   if (meridian && proj_prime_meridian_get_parameters(context, meridian.get(), &longitude, &unit, nullptr)) {
     attributes["longitude_of_prime_meridian"].numbers = {tidy(longitude * unit / kDegree)};
   }
-  if (const char* name = proj_get_name(crs); name != nullptr && std::string_view(name) != "unknown") {
-    attributes["projected_crs_name"].text = name;
-  }
+}
+
+void add_name(const PJ* crs, const char* attribute, CfAttributes& attributes) {
+  const char* const name = proj_get_name(crs);
+  if (name != nullptr && std::string_view(name) != "unknown") attributes[attribute].text = name;
+}
+
+void add_wkt(PJ_CONTEXT* context, const PJ* crs, CfAttributes& attributes) {
+  constexpr std::array<const char*, 2> kOneLine = {"MULTILINE=NO", nullptr};
+  if (const char* wkt = proj_as_wkt(context, crs, PJ_WKT2_2019, kOneLine.data())) attributes["crs_wkt"].text = wkt;
 }
 
 bool in_metres(PJ_CONTEXT* context, const PJ* crs) {
@@ -264,13 +271,23 @@ CfAttributes grid_mapping_of(const std::string& crs) {
   CfAttributes attributes;
   add_projection(context.get(), projected.get(), attributes);
   add_figure(context.get(), projected.get(), attributes);
+  add_name(projected.get(), "projected_crs_name", attributes);
   // Coordinates are written in metres: the text of a CRS in feet would contradict them, and serves only where all else is
   // missing.
   if (!in_metres(context.get(), projected.get()) && attributes.contains("grid_mapping_name")) return attributes;
-  constexpr std::array<const char*, 2> kOneLine = {"MULTILINE=NO", nullptr};
-  if (const char* wkt = proj_as_wkt(context.get(), projected.get(), PJ_WKT2_2019, kOneLine.data())) {
-    attributes["crs_wkt"].text = wkt;
-  }
+  add_wkt(context.get(), projected.get(), attributes);
+  return attributes;
+}
+
+CfAttributes geographic_grid_mapping() {
+  const ProjContext context = quiet_context();
+  const ProjObject wgs84(proj_create(context.get(), "EPSG:4326"));
+  if (!wgs84) throw Error("PROJ does not know EPSG:4326; is its database (proj-data) installed?");
+  CfAttributes attributes;
+  attributes["grid_mapping_name"].text = "latitude_longitude";
+  add_figure(context.get(), wgs84.get(), attributes);
+  add_name(wgs84.get(), "geographic_crs_name", attributes);
+  add_wkt(context.get(), wgs84.get(), attributes);
   return attributes;
 }
 

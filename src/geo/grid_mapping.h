@@ -20,6 +20,9 @@ using CfAttributes = std::map<std::string, CfAttribute>;
 // Throws UsageError with PROJ's reason when there is no such projected CRS.
 CfAttributes grid_mapping_of(const std::string& crs);
 
+// The same of longitudes and latitudes: latitude_longitude on WGS 84.
+CfAttributes geographic_grid_mapping();
+
 // The projected CRS that a grid-mapping variable describes, as PROJ reads it: "EPSG:6931" where its WKT gives that number, else
 // WKT or a PROJ string; empty for longitudes and latitudes (latitude_longitude). Plane coordinates are in metres. From crs_wkt
 // (or GDAL's spatial_ref), else from grid_mapping_name and parameters, else from a PROJ string or an EPSG number among the

@@ -11,6 +11,7 @@
 #include "core/threads.h"
 #include "drift/domain.h"
 #include "geo/geo_testing.h"
+#include "geo/projection.h"
 
 namespace drift {
 namespace {
@@ -145,6 +146,28 @@ TEST(Grid, SaysWhatIsWrongAndWhatIsUnderstood) {
   EXPECT_THAT(why("EPSG:4326:25km"), HasSubstr("not a projected"));
   EXPECT_THAT(why("EPSG:6931:0km"), HasSubstr("the step must be positive but is 0"));
   EXPECT_THAT(why("+proj=laea +lat_0=45:25km"), HasSubstr("declares no area of use, so the grid needs an extent"));
+}
+
+TEST(ParseGrid, CoversThePositionsItIsGivenInCellsOfTheWholeGrid) {
+  const std::vector<double> lon = {-20.0, 30.0, -120.0}, lat = {70.0, 75.0, -60.0};  // the last is in the other hemisphere
+  const Grid whole = parse_grid("EPSG:6931:25km"), part = parse_grid("EPSG:6931:25km", lon, lat);
+  EXPECT_LT(part.size(), whole.size() / 20);
+  for (const auto& [axis, of_all] : {std::pair(part.x, whole.x), std::pair(part.y, whole.y)}) {
+    const double cells = (axis.first - of_all.first) / 25e3;
+    EXPECT_EQ(cells, std::round(cells)) << axis.name;
+  }
+  std::vector<double> x = lon, y = lat;
+  projection_of("EPSG:6931")->forward(x, y);
+  for (const std::size_t i : {0, 1}) {
+    EXPECT_LE(part.x.first - 12.5e3, x[i]);
+    EXPECT_GE(part.x.at(part.x.count - 1) + 12.5e3, x[i]);
+    EXPECT_LE(part.y.first - 12.5e3, y[i]);
+    EXPECT_GE(part.y.at(part.y.count - 1) + 12.5e3, y[i]);
+  }
+  EXPECT_EQ(parse_grid("EPSG:6931:25km:-50,-50,50,50", lon, lat).x.count, 4u);
+  const std::vector<double> south_lon = {0.0}, south_lat = {-70.0};
+  EXPECT_THAT(message_of<UsageError>([&] { parse_grid("EPSG:3413:25km", south_lon, south_lat); }),
+              HasSubstr("no observation lies within the area of use"));
 }
 
 TEST(Grid, RefusesPointsPastItsEnd) {

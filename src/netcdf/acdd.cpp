@@ -63,14 +63,17 @@ void check_callers_attribute(const std::string& name, const std::string& text) {
   if (!is_cf_name(name)) {
     throw UsageError(fmt::format("attribute '{}': a name is letters, digits and _, a letter first", name));
   }
-  constexpr std::array<std::string_view, 8> kOwn = {"Conventions",
-                                                    "history",
-                                                    "source",
-                                                    "date_created",
-                                                    "product_version",
-                                                    "cdm_data_type",
-                                                    "spatial_resolution",
-                                                    "standard_name_vocabulary"};
+  constexpr std::array<std::string_view, 11> kOwn = {"Conventions",
+                                                     "input_files",
+                                                     "model_sha256",
+                                                     "random_seed",
+                                                     "history",
+                                                     "source",
+                                                     "date_created",
+                                                     "product_version",
+                                                     "cdm_data_type",
+                                                     "spatial_resolution",
+                                                     "standard_name_vocabulary"};
   const bool own = std::find(kOwn.begin(), kOwn.end(), name) != kOwn.end() || name.starts_with("geospatial_") ||
                    name.starts_with("time_coverage_");
   if (own) {

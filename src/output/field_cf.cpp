@@ -63,9 +63,8 @@ CfField cf_field(const FieldHeader& header) {
   check_header(header);
   Description description;
   const FieldChunks chunks = choose_chunks(header.grid, slots_of(header));
-  const FieldCoordinates coordinates = define_coordinates(description, header, chunks);
-  for (const FieldLayer& layer : header.layers) define_layer(description, header, layer, coordinates, chunks);
-  write_file_attributes(description, header, write_coordinates(description, header, chunks, coordinates));
+  const FieldVariables defined = define_variables(description, header, chunks);
+  write_file_attributes(description, header, write_coordinates(description, header, chunks, defined.coordinates));
   return std::move(description.field);
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "data/standard_names.h"
 #include "drift/error.h"
 #include "netcdf/acdd.h"
 #include "netcdf/netcdf_writer.h"
@@ -24,8 +25,7 @@ constexpr double kFill = NC_FILL_FLOAT;
 
 void check_layers(const FieldHeader& options) {
   if (options.layers.empty()) refuse("there is no layer to write");
-  std::set<std::string> names = {"time", "member", "bounds", "crs", "longitude", "latitude"};
-  for (const GridAxis* axis : {&options.grid.x, &options.grid.y}) names.insert({axis->name, axis->name + "_bounds"});
+  std::set<std::string> names = {"time", "member", "crs", "longitude", "latitude", options.grid.x.name, options.grid.y.name};
   std::size_t members = 0;
   for (const FieldLayer& layer : options.layers) {
     const std::string& name = layer.info.name;
@@ -54,10 +54,51 @@ std::size_t most_bytes(const FieldHeader& options, const FieldChunks& chunks) {
   std::size_t bytes_a_cell = 0;  // at one time
   for (const FieldLayer& layer : options.layers) bytes_a_cell += bytes_of(layer) * std::max<std::size_t>(1, layer.members);
   const std::size_t positions = options.grid.crs.empty() ? 0 : 2 * sizeof(double) * cells;
-  const std::size_t axes = 3 * sizeof(double) * (options.grid.x.count + options.grid.y.count + options.time_days.size());
+  const std::size_t axes = sizeof(double) * (options.grid.x.count + options.grid.y.count + options.time_days.size());
   const std::size_t numbers = bytes_a_cell * cells * options.times() + positions + axes;
   constexpr std::size_t kHeaders = 1u << 20;
   return numbers + numbers / 100 + kHeaders;
+}
+
+// A map's values are those at the cells' centres, at its times: no means over cells or days.
+std::string point_methods(const FieldHeader& options) {
+  const std::string time = options.time_days.empty() ? "" : "time: point ";
+  if (kind_of(options.grid) != GridKind::plain) return time + "area: point";
+  return time + fmt::format("{}: {}: point", options.grid.y.name, options.grid.x.name);
+}
+
+// Models of earlier versions may have names that are none.
+std::string valid_standard_name(const std::string& name) { return may_be_standard_name(name) ? name : std::string(); }
+
+int define_layer(NcTarget& writer, const FieldHeader& options, const FieldLayer& layer, const FieldCoordinates& coordinates,
+                 const FieldChunks& chunks) {
+  std::vector<int> dimensions;
+  NcStorage storage;
+  const auto add = [&](int dimension, std::size_t chunk) {
+    dimensions.push_back(dimension);
+    storage.chunks.push_back(chunk);
+  };
+  if (coordinates.time_dimension >= 0) add(coordinates.time_dimension, 1);
+  if (layer.members > 0) add(coordinates.member_dimension, 1);
+  add(coordinates.y_dimension, chunks.rows);
+  add(coordinates.x_dimension, chunks.columns);
+  const std::size_t columns = (options.grid.x.count / chunks.columns + 1) * chunks.columns;
+  storage.cache_bytes = bytes_of(layer) * columns * chunks.rows * std::max<std::size_t>(1, layer.members);
+  const int id = writer.variable(layer.info.name, type_of(layer), dimensions, storage);
+  writer.fill(id, kFill);
+  const GridKind kind = kind_of(options.grid);
+  const std::pair<const char*, std::string> attributes[] = {
+      {"standard_name", valid_standard_name(layer.info.standard_name)},
+      {"long_name", layer.info.long_name},
+      {"units", layer.info.unit},
+      {"cell_methods", layer.cell_methods.empty() ? point_methods(options) : layer.cell_methods},
+      {"ancillary_variables", joined(layer.ancillary)},
+      {"grid_mapping", kind == GridKind::plain ? "" : "crs"},
+      {"coordinates", kind == GridKind::projected ? "longitude latitude" : ""},
+      {"coverage_content_type", "modelResult"},
+      {"comment", layer.comment}};
+  for (const auto& [name, text] : attributes) writer.attribute(id, name, text);
+  return id;
 }
 
 }  // namespace
@@ -86,34 +127,12 @@ void check_header(const FieldHeader& options) {
   }
 }
 
-int define_layer(NcTarget& writer, const FieldHeader& options, const FieldLayer& layer, const FieldCoordinates& coordinates,
-                 const FieldChunks& chunks) {
-  std::vector<int> dimensions;
-  NcStorage storage;
-  const auto add = [&](int dimension, std::size_t chunk) {
-    dimensions.push_back(dimension);
-    storage.chunks.push_back(chunk);
-  };
-  if (coordinates.time_dimension >= 0) add(coordinates.time_dimension, 1);
-  if (layer.members > 0) add(coordinates.member_dimension, 1);
-  add(coordinates.y_dimension, chunks.rows);
-  add(coordinates.x_dimension, chunks.columns);
-  const std::size_t columns = (options.grid.x.count / chunks.columns + 1) * chunks.columns;
-  storage.cache_bytes = bytes_of(layer) * columns * chunks.rows * std::max<std::size_t>(1, layer.members);
-  const int id = writer.variable(layer.info.name, type_of(layer), dimensions, storage);
-  writer.fill(id, kFill);
-  const bool projected = kind_of(options.grid) == GridKind::projected;
-  const std::pair<const char*, std::string> attributes[] = {{"standard_name", layer.info.standard_name},
-                                                            {"long_name", layer.info.long_name},
-                                                            {"units", layer.info.unit},
-                                                            {"cell_methods", layer.cell_methods},
-                                                            {"ancillary_variables", joined(layer.ancillary)},
-                                                            {"grid_mapping", projected ? "crs" : ""},
-                                                            {"coordinates", projected ? "longitude latitude" : ""},
-                                                            {"coverage_content_type", "modelResult"},
-                                                            {"comment", layer.comment}};
-  for (const auto& [name, text] : attributes) writer.attribute(id, name, text);
-  return id;
+FieldVariables define_variables(NcTarget& writer, const FieldHeader& options, const FieldChunks& chunks) {
+  FieldVariables defined = {.coordinates = define_axes(writer, options)};
+  for (const FieldLayer& layer : options.layers)
+    defined.layers.push_back(define_layer(writer, options, layer, defined.coordinates, chunks));
+  define_places(writer, options.grid, chunks, defined.coordinates);
+  return defined;
 }
 
 struct FieldFileWriter::File {
@@ -129,10 +148,9 @@ struct FieldFileWriter::File {
   File(const std::filesystem::path& path, FieldHeader chosen) : options(std::move(chosen)), writer(path) {
     const FieldChunks chunks = choose_chunks(options.grid, slots_of(options));
     writer.reserve(most_bytes(options, chunks));
-    const FieldCoordinates coordinates = define_coordinates(writer, options, chunks);
-    for (const FieldLayer& layer : options.layers)
-      layers.push_back({.variable = define_layer(writer, options, layer, coordinates, chunks)});
-    write_file_attributes(writer, options, write_coordinates(writer, options, chunks, coordinates));
+    const FieldVariables defined = define_variables(writer, options, chunks);
+    for (const int variable : defined.layers) layers.push_back({.variable = variable});
+    write_file_attributes(writer, options, write_coordinates(writer, options, chunks, defined.coordinates));
   }
 
   void check_block(std::size_t layer, std::size_t time, std::size_t first_row, std::size_t count, std::size_t member) const {

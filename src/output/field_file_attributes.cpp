@@ -32,6 +32,7 @@ void write_file_attributes(NcTarget& writer, const FieldHeader& options, const E
   FileAttributes own;
   own.texts["title"] = "Map of " + (info.long_name.empty() ? info.name : info.long_name);
   own.texts["cdm_data_type"] = "Grid";
+  own.numbers["node_offset"] = 1;  // GMT's word for cells, not nodes: it guesses otherwise, at times wrongly
   if (kind_of(options.grid) != GridKind::plain) {
     own.add_box(extent.west, extent.south, extent.east, extent.north);
     add_resolution(options.grid, own);

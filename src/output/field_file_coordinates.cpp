@@ -68,7 +68,7 @@ void define_members(NcTarget& writer, const FieldHeader& options, FieldCoordinat
 void define_grid_mapping(NcTarget& writer, const Grid& grid) {
   const int id = writer.variable("crs", NC_INT, {});
   writer.attribute(id, "long_name", std::string("coordinate reference system"));
-  for (const auto& [name, attribute] : grid_mapping_of(grid.crs)) {
+  for (const auto& [name, attribute] : grid.crs.empty() ? geographic_grid_mapping() : grid_mapping_of(grid.crs)) {
     writer.attribute(id, name, attribute.text);
     writer.attribute(id, name, NC_DOUBLE, attribute.numbers);
   }
@@ -85,18 +85,10 @@ void define_positions(NcTarget& writer, const FieldChunks& chunks, FieldCoordina
   }
 }
 
-void write_axis(NcTarget& writer, int id, int bounds_id, const GridAxis& axis, bool is_latitude) {
-  std::vector<double> centres(axis.count), bounds(2 * axis.count);
-  for (std::size_t i = 0; i < axis.count; ++i) {
-    centres[i] = axis.at(i);
-    bounds[2 * i] = axis.first + axis.step * (static_cast<double>(i) - 0.5);
-    bounds[2 * i + 1] = axis.first + axis.step * (static_cast<double>(i) + 0.5);  // the next one's lower bound to the last bit
-  }
-  if (is_latitude) {
-    for (double& bound : bounds) bound = std::clamp(bound, -90.0, 90.0);
-  }
+void write_axis(NcTarget& writer, int id, const GridAxis& axis) {
+  std::vector<double> centres(axis.count);
+  for (std::size_t i = 0; i < axis.count; ++i) centres[i] = axis.at(i);
   writer.write(id, {0}, {axis.count}, std::span<const double>(centres));
-  writer.write(bounds_id, {0, 0}, {axis.count, 2}, std::span<const double>(bounds));
 }
 
 // In [-180, 180]; 180 stays what it is.
@@ -184,7 +176,7 @@ FieldChunks choose_chunks(const Grid& grid, std::size_t slots) {
   return {rows, even_part(grid.x.count, std::max<std::size_t>(1, kChunkNumbers / rows))};
 }
 
-FieldCoordinates define_coordinates(NcTarget& writer, const FieldHeader& options, const FieldChunks& chunks) {
+FieldCoordinates define_axes(NcTarget& writer, const FieldHeader& options) {
   const Grid& grid = options.grid;
   const GridKind kind = kind_of(grid);
   FieldCoordinates ids;
@@ -192,27 +184,25 @@ FieldCoordinates define_coordinates(NcTarget& writer, const FieldHeader& options
   define_members(writer, options, ids);
   ids.y_dimension = writer.dimension(grid.y.name, grid.y.count);
   ids.x_dimension = writer.dimension(grid.x.name, grid.x.count);
-  const int ends = writer.dimension("bounds", 2);
-  const auto define_axis = [&](const GridAxis& axis, int dimension, bool is_x, int& id, int& bounds_id) {
-    id = writer.variable(axis.name, NC_DOUBLE, {dimension});
+  const auto define_axis = [&](const GridAxis& axis, int dimension, bool is_x) {
+    const int id = writer.variable(axis.name, NC_DOUBLE, {dimension});
     const AxisWords words = words_of(axis, kind, is_x);
     describe(writer, id, words.standard_name, words.long_name, axis.unit);
     writer.attribute(id, "axis", std::string(is_x ? "X" : "Y"));
-    writer.attribute(id, "bounds", axis.name + "_bounds");
-    bounds_id = writer.variable(axis.name + "_bounds", NC_DOUBLE, {dimension, ends});
+    return id;
   };
-  define_axis(grid.y, ids.y_dimension, false, ids.y, ids.y_bounds);
-  define_axis(grid.x, ids.x_dimension, true, ids.x, ids.x_bounds);
-  if (kind == GridKind::projected) {
-    define_grid_mapping(writer, grid);
-    define_positions(writer, chunks, ids);
-  }
+  ids.y = define_axis(grid.y, ids.y_dimension, false);
+  ids.x = define_axis(grid.x, ids.x_dimension, true);
   return ids;
+}
+
+void define_places(NcTarget& writer, const Grid& grid, const FieldChunks& chunks, FieldCoordinates& ids) {
+  if (kind_of(grid) != GridKind::plain) define_grid_mapping(writer, grid);
+  if (kind_of(grid) == GridKind::projected) define_positions(writer, chunks, ids);
 }
 
 Extent write_coordinates(NcTarget& writer, const FieldHeader& options, const FieldChunks& chunks, const FieldCoordinates& ids) {
   const Grid& grid = options.grid;
-  const GridKind kind = kind_of(grid);
   if (ids.time >= 0) writer.write(ids.time, {0}, {options.time_days.size()}, std::span<const double>(options.time_days));
   if (ids.member >= 0) {
     std::size_t members = 0;
@@ -221,9 +211,9 @@ Extent write_coordinates(NcTarget& writer, const FieldHeader& options, const Fie
     std::iota(numbers.begin(), numbers.end(), 0);
     writer.write(ids.member, {0}, {members}, std::span<const std::int32_t>(numbers));
   }
-  write_axis(writer, ids.y, ids.y_bounds, grid.y, kind == GridKind::geographic);
-  write_axis(writer, ids.x, ids.x_bounds, grid.x, false);
-  return kind == GridKind::projected ? write_positions(writer, grid, chunks, ids) : extent_of_box(grid);
+  write_axis(writer, ids.y, grid.y);
+  write_axis(writer, ids.x, grid.x);
+  return kind_of(grid) == GridKind::projected ? write_positions(writer, grid, chunks, ids) : extent_of_box(grid);
 }
 
 }  // namespace drift

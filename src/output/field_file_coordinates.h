@@ -27,15 +27,21 @@ FieldChunks choose_chunks(const Grid& grid, std::size_t slots);  // slots: layer
 // Ids in the file; -1 where there is none.
 struct FieldCoordinates {
   int time_dimension = -1, member_dimension = -1, y_dimension = -1, x_dimension = -1;
-  int time = -1, member = -1, y = -1, x = -1, y_bounds = -1, x_bounds = -1;
+  int time = -1, member = -1, y = -1, x = -1;
   int longitude = -1, latitude = -1;  // [y, x], of a projected grid
 };
 
-FieldCoordinates define_coordinates(NcTarget& writer, const FieldHeader& options, const FieldChunks& chunks);
+// Variables in the order of definition: time, members and axes; the layers; then the grid mapping and a projected grid's
+// longitudes and latitudes. GMT, ncview and others that are given no name show the first variable that can be a map. There are no
+// bounds of cells: the values belong to the cells' centres, and GMT prefers any two-dimensional variable to a field with a time.
+struct FieldVariables {
+  FieldCoordinates coordinates = {};
+  std::vector<int> layers = {};
+};
+FieldVariables define_variables(NcTarget& writer, const FieldHeader& options, const FieldChunks& chunks);
 
-// Returns the variable's id.
-int define_layer(NcTarget& writer, const FieldHeader& options, const FieldLayer& layer, const FieldCoordinates& coordinates,
-                 const FieldChunks& chunks);
+FieldCoordinates define_axes(NcTarget& writer, const FieldHeader& options);
+void define_places(NcTarget& writer, const Grid& grid, const FieldChunks& chunks, FieldCoordinates& ids);
 
 // Throws UsageError unless the header can be a file's: names, axes and times.
 void check_header(const FieldHeader& options);

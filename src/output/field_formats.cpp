@@ -12,7 +12,8 @@ SinkMaker netcdf_sink(const std::filesystem::path& path) {
 }
 
 const std::vector<FieldFormat>& field_formats() {
-  static const std::vector<FieldFormat> formats = {{".nc", "NetCDF", netcdf_sink}, {".csv", "table of text", table_sink}};
+  static const std::vector<FieldFormat> formats = {
+      {".nc", "NetCDF", netcdf_sink}, {".tif", "GeoTIFF", geotiff_sink}, {".csv", "table of text", table_sink}};
   return formats;
 }
 

@@ -64,28 +64,16 @@ std::string search_path() {
   return "";
 }
 
-std::filesystem::path make_private_folder() {
-  std::error_code error;
-  std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  if (error) parent = "/tmp";
-  std::string name = (parent / "drift-gmt-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw Error(fmt::format("cannot create a temporary folder for GMT in {}: {}; set TMPDIR to a writable folder",
-                            parent.string(), system_reason(errno)));
-  }
-  return name;
-}
-
 std::string read_whole(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-void write_whole(const std::filesystem::path& path, std::span<const char> bytes) {
+void write_whole(const std::filesystem::path& path, std::span<const char> bytes, const std::string& user) {
   std::ofstream file(path, std::ios::binary);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
-  if (!file) throw Error(fmt::format("cannot write {} for GMT: {}", path.string(), system_reason(errno)));
+  if (!file) throw Error(fmt::format("cannot write {} for {}: {}", path.string(), user, system_reason(errno)));
 }
 
 // "grdimage [ERROR]: Unable to ..." and what follows it, else the first line of all.
@@ -118,7 +106,7 @@ struct FileActions {
 
 // GMT has a process group of its own, with the Ghostscript that it starts: a signal to GMT alone would leave that one writing
 // into a folder which is about to go.
-int wait_for(pid_t child, const std::stop_token& stop) {
+int wait_for(pid_t child, const std::stop_token& stop, const std::string& name) {
   {
     // The child stays, ended or not, until it is waited for below: its number cannot be another's meanwhile.
     const std::stop_callback end_it(stop, [child] { ::kill(-child, SIGKILL); });
@@ -128,7 +116,7 @@ int wait_for(pid_t child, const std::stop_token& stop) {
   }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) throw Error(fmt::format("GMT was started and cannot be waited for: {}", system_reason(errno)));
+    if (errno != EINTR) throw Error(fmt::format("{} was started and cannot be waited for: {}", name, system_reason(errno)));
   }
   // Whom it started and left behind is gone within milliseconds of the signal.
   for (int i = 0; stop.stop_requested() && i < 200 && ::kill(-child, 0) == 0; ++i) ::usleep(5000);
@@ -153,7 +141,7 @@ GmtSession::GmtSession(const std::string& purpose, const Control& control) : pro
   if (program_.empty()) {
     throw Error(fmt::format("{} with GMT, which is not installed: apt-get install gmt gmt-gshhg-low ghostscript", purpose));
   }
-  folder_ = make_private_folder();
+  folder_ = make_private_folder("GMT");
   environment_ = make_environment(folder_);
 }
 
@@ -162,32 +150,48 @@ GmtSession::~GmtSession() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-std::string GmtSession::run(const std::vector<std::string>& arguments, std::span<const char> input) const {
-  if (stop_.stop_requested()) throw Stopped("stopped; nothing was drawn");
+std::filesystem::path make_private_folder(const std::string& user) {
+  std::error_code error;
+  std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  if (error) parent = "/tmp";
+  std::string name = (parent / "drift-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) {
+    throw Error(fmt::format("cannot create a temporary folder for {} in {}: {}; set TMPDIR to a writable folder", user,
+                            parent.string(), system_reason(errno)));
+  }
+  return name;
+}
+
+std::string run_child(const ChildProgram& child, std::vector<std::string> words, std::span<const char> input) {
+  if (child.stop.stop_requested()) throw Stopped("stopped; nothing was drawn");
   // Through files, so that no side ever waits for the other.
-  const std::filesystem::path in = folder_ / "stdin", out = folder_ / "stdout", err = folder_ / "stderr";
-  write_whole(in, input);
+  const std::filesystem::path in = child.folder / "stdin", out = child.folder / "stdout", err = child.folder / "stderr";
+  write_whole(in, input, child.name);
   FileActions files;
   posix_spawn_file_actions_addopen(&files.actions, STDIN_FILENO, in.c_str(), O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files.actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_addopen(&files.actions, STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_addchdir_np(&files.actions, folder_.c_str());
-  std::vector<std::string> words = {"gmt"}, environment = environment_;
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  pid_t child = 0;
+  posix_spawn_file_actions_addchdir_np(&files.actions, child.folder.c_str());
+  std::vector<std::string> environment = child.environment;
+  const std::string shown = fmt::format("{}", fmt::join(words, " "));
+  pid_t id = 0;
   const Group group;
-  const int error = ::posix_spawn(&child, program_.c_str(), &files.actions, &group.attributes, c_strings(words).data(),
+  const int error = ::posix_spawn(&id, child.path.c_str(), &files.actions, &group.attributes, c_strings(words).data(),
                                   c_strings(environment).data());
-  if (error != 0) throw Error(fmt::format("{} cannot be started: {}", program_, system_reason(error)));
-  const int status = wait_for(child, stop_);
-  if (stop_.stop_requested()) throw Stopped("stopped; nothing was drawn");
-  if (WIFSIGNALED(status)) {
-    throw Error(fmt::format("GMT was ended by signal {} in 'gmt {}'", WTERMSIG(status), fmt::join(arguments, " ")));
-  }
-  if (WEXITSTATUS(status) != 0) {
-    throw Error(fmt::format("GMT failed in 'gmt {}': {}", fmt::join(arguments, " "), first_error(read_whole(err))));
-  }
+  if (error != 0) throw Error(fmt::format("{} cannot be started: {}", child.path, system_reason(error)));
+  const int status = wait_for(id, child.stop, child.name);
+  if (child.stop.stop_requested()) throw Stopped("stopped; nothing was drawn");
+  if (WIFSIGNALED(status)) throw Error(fmt::format("{} was ended by signal {} in '{}'", child.name, WTERMSIG(status), shown));
+  if (WEXITSTATUS(status) != 0)
+    throw Error(fmt::format("{} failed in '{}': {}", child.name, shown, first_error(read_whole(err))));
   return read_whole(out);
+}
+
+std::string GmtSession::run(const std::vector<std::string>& arguments, std::span<const char> input) const {
+  std::vector<std::string> words = {"gmt"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_child({.name = "GMT", .path = program_, .environment = environment_, .folder = folder_, .stop = stop_},
+                   std::move(words), input);
 }
 
 }  // namespace drift

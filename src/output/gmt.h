@@ -33,6 +33,21 @@ class GmtSession {
   std::vector<std::string> environment_;
 };
 
+// A program that runs as a child process in a folder of its own, never through a shell.
+struct ChildProgram {
+  std::string name;  // "GMT", in messages
+  std::string path;
+  std::vector<std::string> environment;
+  std::filesystem::path folder;  // where it runs, and where its input and output lie
+  std::stop_token stop = {};
+};
+
+// Runs it and waits; words: its own name and the arguments. Returns and throws as GmtSession::run.
+std::string run_child(const ChildProgram& child, std::vector<std::string> words, std::span<const char> input = {});
+
+// A new folder for this process's temporary files. Throws Error where none can be made; `user`: who needs it ("GMT").
+std::filesystem::path make_private_folder(const std::string& user);
+
 // The program's path, "" where no folder of the PATH has it.
 std::string find_program(const std::string& name);
 

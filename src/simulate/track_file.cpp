@@ -9,6 +9,7 @@
 
 #include "core/blocks.h"
 #include "drift/error.h"
+#include "drift/standard_name.h"
 #include "netcdf/acdd.h"
 #include "netcdf/netcdf_writer.h"
 
@@ -112,8 +113,9 @@ class TrackFile {
     const std::string coordinates =
         fmt::format("{}{}", observations_.time_days.empty() ? "" : "time ", options_.on_plane ? "y x" : "latitude longitude");
     const std::string long_name = value_.long_name.empty() ? name : value_.long_name;
+    const std::string standard_name = standard_name_problem(value_.standard_name).empty() ? value_.standard_name : "";
     fill(define(name, NC_DOUBLE,
-                {{"standard_name", value_.standard_name},
+                {{"standard_name", standard_name},
                  {"long_name", long_name},
                  {"units", value_.unit},
                  {"coordinates", coordinates},
@@ -121,7 +123,7 @@ class TrackFile {
          observations_.value);
     if (sigma.empty()) return;
     fill(define(sigma, NC_FLOAT,
-                {{"standard_name", value_.standard_name.empty() ? "" : value_.standard_name + " standard_error"},
+                {{"standard_name", standard_name.empty() ? "" : standard_name + " standard_error"},
                  {"long_name", "Standard deviation of the error of " + long_name},
                  {"units", value_.unit},
                  {"coordinates", coordinates}}),

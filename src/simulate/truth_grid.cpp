@@ -94,9 +94,9 @@ Grid grid_from_file(const std::filesystem::path& path) {
   return grid;
 }
 
-Grid read_grid(const std::string& text) {
+Grid read_grid(const std::string& text, std::span<const double> lon_deg, std::span<const double> lat_deg) {
   if (text.starts_with("file:")) return grid_from_file(text.substr(5));
-  return text.ends_with(".nc") ? grid_from_file(text) : parse_grid(text);
+  return text.ends_with(".nc") ? grid_from_file(text) : parse_grid(text, lon_deg, lat_deg);
 }
 
 }  // namespace drift

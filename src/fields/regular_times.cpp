@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "drift/error.h"
+#include "drift/parse_number.h"
+#include "drift/predict.h"
+
+namespace drift {
+namespace {
+
+constexpr double kMostTimes = 1e5;
+constexpr std::chrono::sys_days kDayZero = std::chrono::year{1950} / 1 / 1;
+
+// Of "hourly", "6-hourly"; 0: the word is another.
+double hours_of(const std::string& word) {
+  if (word == "hourly") return 1.0;
+  const std::string_view end = "-hourly";
+  if (!word.ends_with(end)) return 0.0;
+  const auto hours = parse_number<double>(std::string_view(word).substr(0, word.size() - end.size()));
+  if (!hours || !(*hours >= 1.0 && *hours <= 24.0) || *hours != std::floor(*hours))
+    throw UsageError(fmt::format("time '{}': the hours must be a whole number from 1 to 24", word));
+  return *hours;
+}
+
+std::vector<double> middles_of_months(double first, double last) {
+  using namespace std::chrono;
+  std::vector<double> times;
+  year_month_day day = year_month_day(kDayZero + days(static_cast<int>(std::floor(first)))).year() / 1 / 15;
+  for (;; day += months(1)) {
+    const auto time = static_cast<double>((sys_days(day) - kDayZero).count());
+    if (time > last) return times;
+    if (time >= first) times.push_back(time);
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<double>> regular_times(const FieldInfo& info, const std::string& word) {
+  const double hours = word == "daily" ? 24.0 : hours_of(word);
+  if (hours == 0.0 && word != "monthly") return std::nullopt;
+  if (!info.calendar_time) throw UsageError(fmt::format("time '{}': the model's times are plain numbers, not dates", word));
+  const double first = info.first_time_days, last = info.last_time_days, step = hours / 24.0;
+  if (hours > 0.0 && (last - first) / step > kMostTimes)
+    throw UsageError(fmt::format("time '{}': more than {:g} times in the observation period", word, kMostTimes));
+  std::vector<double> times;
+  if (hours == 0.0) {
+    times = middles_of_months(first, last);
+  } else {
+    const double offset = word == "daily" ? 0.5 : 0.0;
+    for (double i = std::ceil((first - offset) / step); i * step + offset <= last; i += 1.0) times.push_back(i * step + offset);
+  }
+  if (times.empty()) throw UsageError(fmt::format("time '{}': there is no such time within the observation period", word));
+  return times;
+}
+
+}  // namespace drift

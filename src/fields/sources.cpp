@@ -1,0 +1,71 @@
+#include "fields/sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <sstream>
+
+#include "core/sha256.h"
+#include "core/threads.h"
+#include "data/input_files.h"
+#include "drift/error.h"
+#include "drift/text.h"
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kMostNamed = 100;
+constexpr const char* kUnknown = "-";
+
+}  // namespace
+
+std::vector<SourceFile> sources_of(const std::vector<std::string>& patterns, int threads) {
+  std::vector<std::filesystem::path> files;
+  for (const std::string& pattern : patterns) {
+    const std::vector<std::filesystem::path> found = matching_files(pattern);
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  std::vector<SourceFile> sources(files.size());
+  std::atomic<std::size_t> next{0};
+  run_on_threads(threads_or_all(threads), [&](int) {
+    for (std::size_t i = next++; i < files.size(); i = next++) {
+      sources[i] = {to_utf8(files[i].filename().string()), sha256_of_file(files[i])};
+      std::replace(sources[i].name.begin(), sources[i].name.end(), '\n', ' ');
+    }
+  });
+  return sources;
+}
+
+std::string sources_text(const std::vector<SourceFile>& sources) {
+  std::string text;
+  for (const SourceFile& source : sources)
+    text += fmt::format("{}  {}\n", source.sha256.empty() ? kUnknown : source.sha256, source.name);
+  return text;
+}
+
+std::vector<SourceFile> sources_from_text(const std::string& text) {
+  std::vector<SourceFile> sources;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t gap = line.find("  ");
+    if (gap != 1 && gap != 64) throw Error("the list of the observations' files is not one");
+    const std::string hash = line.substr(0, gap);
+    sources.push_back({line.substr(gap + 2), hash == kUnknown ? std::string() : hash});
+  }
+  return sources;
+}
+
+std::string sources_line(const std::vector<SourceFile>& sources) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(sources.size(), kMostNamed); ++i) {
+    text += fmt::format("{}{}{}", i == 0 ? "" : ", ", sources[i].name,
+                        sources[i].sha256.empty() ? "" : fmt::format(" (sha256 {})", sources[i].sha256));
+  }
+  if (sources.size() > kMostNamed) text += fmt::format(" and {} more, which the model's file lists", sources.size() - kMostNamed);
+  return text;
+}
+
+}  // namespace drift

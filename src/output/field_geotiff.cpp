@@ -1,0 +1,212 @@
+// Maps as cloud-optimised GeoTIFF (OGC 21-026), for GIS programs: tiles, overviews and the CRS in one file, a band for each layer
+// (each of its members) at each time. The numbers go to a raw file as they come; GDAL, which then turns it into the GeoTIFF,
+// reads it through a description of it, a virtual raster (https://gdal.org/drivers/raster/vrt.html).
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+#include <system_error>
+#include <utility>
+
+#include "core/atomic_file.h"
+#include "drift/error.h"
+#include "drift/field_sink.h"
+#include "geo/grid_mapping.h"
+#include "netcdf/acdd.h"
+#include "output/gmt.h"
+
+extern char** environ;  // NOLINT(*-redundant-declaration)
+
+namespace drift {
+namespace {
+
+constexpr std::size_t kMostBands = 65535;  // TIFF counts them in 16 bits
+
+std::string xml(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string metadata(const std::vector<std::pair<std::string, std::string>>& entries) {
+  std::string text = "<Metadata>";
+  for (const auto& [key, value] : entries)
+    if (!value.empty()) text += fmt::format("<MDI key=\"{}\">{}</MDI>", xml(key), xml(value));
+  return text + "</Metadata>\n";
+}
+
+// The CRS as GDAL takes it; empty: a plane of none.
+std::string crs_text(const Grid& grid) {
+  if (grid.crs.empty()) return grid.x.unit == "degrees_east" ? "EPSG:4326" : "";
+  const CfAttributes mapping = grid_mapping_of(grid.crs);
+  const auto wkt = mapping.find("crs_wkt");
+  if (wkt == mapping.end())
+    throw UsageError(
+        fmt::format("GeoTIFF: '{}' counts in another unit than metres, which maps are in; use a CRS in metres", grid.crs));
+  return wkt->second.text;
+}
+
+// A folder that goes with its owner.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_(make_private_folder("GDAL")) {}
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+class GeotiffSink : public FieldSink {
+ public:
+  GeotiffSink(const std::filesystem::path& path, FieldHeader header) : header_(std::move(header)), file_(path) {
+    program_ = find_program("gdal_translate");
+    if (program_.empty()) throw Error("GeoTIFF is written by GDAL, which is not installed: apt-get install gdal-bin");
+    for (const FieldLayer& layer : header_.layers) {
+      first_band_.push_back(bands_);
+      bands_ += members_of(layer);
+      in_double_ = in_double_ || layer.needs_double();
+    }
+    if (bands_ * header_.times() > kMostBands) {
+      throw UsageError(fmt::format("GeoTIFF: {} layers and members at {} times are more than the {} bands that a file may have",
+                                   bands_, header_.times(), kMostBands));
+    }
+    crs_ = crs_text(header_.grid);
+    raw_.open(folder_.path() / "field.raw", std::ios::binary);
+  }
+
+  void write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const double> values,
+             std::size_t member) override {
+    const Grid& grid = header_.grid;
+    const bool fits = layer < header_.layers.size() && time < header_.times() && member < members_of(header_.layers[layer]) &&
+                      values.size() % grid.x.count == 0 && first_row + values.size() / grid.x.count <= grid.y.count;
+    if (!fits)
+      throw UsageError(fmt::format("GeoTIFF: layer {}, time {} and {} values do not fit the field", layer, time, values.size()));
+    const std::size_t band = time * bands_ + first_band_[layer] + member;
+    written_ += values.size();
+    for (std::size_t row = 0; row * grid.x.count < values.size(); ++row) {
+      const std::size_t from_north = grid.y.count - 1 - first_row - row;  // pictures begin at the top
+      raw_.seekp(static_cast<std::streamoff>((band * grid.y.count + from_north) * grid.x.count * bytes()));
+      put(values.subspan(row * grid.x.count, grid.x.count));
+    }
+    if (!raw_)
+      throw Error(fmt::format("cannot write to {}: {}", folder_.path().string(), std::generic_category().message(errno)));
+  }
+
+  void finish() override {
+    if (written_ != bands_ * header_.times() * header_.grid.size()) throw UsageError("GeoTIFF: the field is not complete");
+    raw_.close();
+    std::ofstream(folder_.path() / "field.vrt") << description();
+    std::vector<std::string> environment;
+    for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+    environment.insert(environment.end(), {"GDAL_PAM_ENABLED=NO", "CPL_TMPDIR=" + folder_.path().string()});
+    run_child({.name = "GDAL", .path = program_, .environment = environment, .folder = folder_.path()},
+              {"gdal_translate", "-q", "-of", "COG", "-co", "COMPRESS=DEFLATE", "-co", "PREDICTOR=YES", "-co", "BIGTIFF=IF_SAFER",
+               "-co", "OVERVIEW_RESAMPLING=AVERAGE", "field.vrt", "field.tif"});
+    copy_result();
+    file_.commit();
+  }
+
+ private:
+  static std::size_t members_of(const FieldLayer& layer) { return std::max<std::size_t>(1, layer.members); }
+  std::size_t bytes() const { return in_double_ ? sizeof(double) : sizeof(float); }
+
+  void put(std::span<const double> row) {
+    if (in_double_) {
+      raw_.write(reinterpret_cast<const char*>(row.data()), static_cast<std::streamsize>(row.size_bytes()));
+      return;
+    }
+    const std::vector<float> narrow(row.begin(), row.end());
+    raw_.write(reinterpret_cast<const char*>(narrow.data()), static_cast<std::streamsize>(narrow.size() * sizeof(float)));
+  }
+
+  std::string time_text(std::size_t time) const {
+    if (header_.time_days.empty()) return {};
+    return header_.calendar_time ? acdd_time(header_.time_days[time]) : fmt::format("{:.10g}", header_.time_days[time]);
+  }
+
+  std::string band_text(std::size_t layer, std::size_t time, std::size_t member) const {
+    const FieldLayer& here = header_.layers[layer];
+    const std::size_t band = time * bands_ + first_band_[layer] + member, columns = header_.grid.x.count;
+    const std::string when = time_text(time), which = here.members > 0 ? fmt::format("{}", member + 1) : "";
+    std::string name = here.info.name;
+    for (const std::string& part : {which, when}) name += part.empty() ? "" : " " + part;
+    return fmt::format(
+        "<VRTRasterBand dataType=\"{}\" band=\"{}\" "
+        "subClass=\"VRTRawRasterBand\">\n<Description>{}</Description><UnitType>{}</UnitType>"
+        "<NoDataValue>nan</NoDataValue>\n{}<SourceFilename "
+        "relativeToVRT=\"1\">field.raw</SourceFilename><ImageOffset>{}</ImageOffset>"
+        "<PixelOffset>{}</PixelOffset><LineOffset>{}</LineOffset><ByteOrder>{}</ByteOrder>\n</VRTRasterBand>\n",
+        in_double_ ? "Float64" : "Float32", band + 1, xml(name), xml(here.info.unit),
+        metadata({{"name", here.info.name},
+                  {"long_name", here.info.long_name},
+                  {"standard_name", here.info.standard_name},
+                  {"units", here.info.unit},
+                  {"time", when},
+                  {"member", which},
+                  {"comment", here.comment}}),
+        band * header_.grid.size() * bytes(), bytes(), columns * bytes(),
+        std::endian::native == std::endian::little ? "LSB" : "MSB");
+  }
+
+  std::string description() const {
+    const GridAxis &x = header_.grid.x, &y = header_.grid.y;
+    std::string text = fmt::format("<VRTDataset rasterXSize=\"{}\" rasterYSize=\"{}\">\n", x.count, y.count);
+    if (!crs_.empty()) text += fmt::format("<SRS>{}</SRS>\n", xml(crs_));
+    text += fmt::format("<GeoTransform>{:.17g}, {:.17g}, 0, {:.17g}, 0, {:.17g}</GeoTransform>\n", x.first - 0.5 * x.step, x.step,
+                        y.at(y.count - 1) + 0.5 * y.step, -y.step);
+    text += metadata({header_.attributes.begin(), header_.attributes.end()});
+    for (std::size_t time = 0; time < header_.times(); ++time) {
+      for (std::size_t layer = 0; layer < header_.layers.size(); ++layer) {
+        for (std::size_t member = 0; member < members_of(header_.layers[layer]); ++member) text += band_text(layer, time, member);
+      }
+    }
+    return text + "</VRTDataset>\n";
+  }
+
+  void copy_result() {
+    std::ifstream made(folder_.path() / "field.tif", std::ios::binary);
+    std::vector<char> block(std::size_t{1} << 22);
+    while (made.read(block.data(), static_cast<std::streamsize>(block.size())), made.gcount() > 0)
+      file_.write(std::as_bytes(std::span(block)).first(static_cast<std::size_t>(made.gcount())));
+  }
+
+  FieldHeader header_;
+  AtomicFile file_;
+  TemporaryFolder folder_;
+  std::string program_, crs_;
+  std::vector<std::size_t> first_band_;  // of each layer, at the first time
+  std::size_t bands_ = 0;                // at one time
+  std::size_t written_ = 0;              // numbers
+  bool in_double_ = false;               // a GeoTIFF's bands have one type
+  std::ofstream raw_;
+};
+
+}  // namespace
+
+SinkMaker geotiff_sink(const std::filesystem::path& path) {
+  return [path](const FieldHeader& header) { return std::make_unique<GeotiffSink>(path, header); };
+}
+
+}  // namespace drift
