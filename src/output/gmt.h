@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "output/child_process.h"
+
 namespace drift {
 
 // The Generic Mapping Tools, version 6 (Wessel et al. 2019, doi:10.1029/2019GC008515), as a child process, never through a shell.
@@ -23,6 +25,9 @@ class GmtSession {
   // error in GMT's own words when it fails, Stopped when a stop is asked for, which ends GMT at once.
   std::string run(const std::vector<std::string>& arguments, std::span<const char> input = {}) const;
 
+  // Another program in the same folder, which find_program has found: "pdftocairo".
+  void run_other(const std::string& name, const std::vector<std::string>& arguments) const;
+
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
@@ -31,8 +36,5 @@ class GmtSession {
   std::filesystem::path folder_;
   std::vector<std::string> environment_;
 };
-
-// The program's path, "" where no folder of the PATH has it.
-std::string find_program(const std::string& name);
 
 }  // namespace drift
