@@ -61,37 +61,45 @@ class FieldAccessor:
         time: Any = None,
         panels: str = "auto",
         observations: Optional[Dataset] = None,
+        observations_days: float = 1.0,
         limits: Optional[Sequence[float]] = None,
         colours: str = "",
+        arrows: bool = False,
+        histogram: bool = False,
         title: str = "",
         width_cm: float = 0.0,
-        dpi: int = 300,
+        dpi: int = 0,
+        frames_per_second: float = 4.0,
         ax: Any = None,
     ) -> Any:
-        """Draws one time of the field.
+        """Draws one time of the field, or several.
 
-        With `out`, or without cartopy, GMT draws it, as ``drift plot`` does: mean and standard deviation side by side. Otherwise
-        matplotlib and cartopy draw the mean.
+        With `out`, or without cartopy, GMT draws it, as ``drift plot`` does: mean and standard deviation side by side, several times
+        as panels or an animation. Otherwise matplotlib and cartopy draw the mean at one time.
 
         Parameters
         ----------
         out : path, optional
-            A PNG or PDF to write.
+            A PNG, PDF or SVG to write, or an animation, GIF or MP4.
         variable : str, optional
             None: the mean.
-        time : time or int, optional
-            One of the field's times, or its index; None: the first.
+        time : time or int, or a list of them, or "all", optional
+            Of the field's times, or their indices; None: the first, of an animation all. Several take GMT.
         panels : {'auto', 'mean', 'sd', 'both'}
             GMT's panels.
         observations : Dataset, optional
-            Drawn over the mean in its colours.
+            Drawn over the mean in its colours, if no further than `observations_days` from the map's time.
         limits : (low, high), optional
             Of the colours.
         colours : str
             A colour map: GMT's name, or matplotlib's for an Axes.
+        arrows, histogram : bool
+            Currents over the mean, and a histogram above the colours: GMT's.
         title : str
         width_cm, dpi
             Of GMT's figure; 0: chosen.
+        frames_per_second : float
+            Of an animation.
         ax : matplotlib Axes, optional
             Of a cartopy projection, or plain.
 
@@ -99,12 +107,14 @@ class FieldAccessor:
         -------
         matplotlib Axes, or a picture that a notebook shows
         """
-        if ax is not None or (out is None and _has_cartopy()):
-            return self._draw_axes(ax, variable, time, limits, colours, title, observations)
+        takes_gmt = out is not None or arrows or histogram or isinstance(time, (list, tuple, np.ndarray)) or (isinstance(time, str) and time == "all")
+        if ax is not None or (not takes_gmt and _has_cartopy()):
+            return self._draw_axes(ax, variable, time, limits, colours, title, observations, observations_days)
         options: Dict[str, Any] = {
             "variable": variable or "", "time": self._time_text(time), "panels": panels, "limits": _pair(limits), "sd_limits": None,
             "colours": colours, "title": title, "width_cm": float(width_cm), "dpi": int(dpi),
-            "observations": None if observations is None else observations._data,
+            "observations": None if observations is None else observations._data, "observations_days": float(observations_days),
+            "arrows": bool(arrows), "histogram": bool(histogram), "frames_per_second": float(frames_per_second),
         }  # fmt: skip
         if out is not None:
             self._gmt(os.fspath(out), options)
@@ -124,6 +134,10 @@ class FieldAccessor:
     def _time_text(self, time: Any) -> str:
         if time is None:
             return ""
+        if isinstance(time, str) and time == "all":
+            return time
+        if isinstance(time, (list, tuple, np.ndarray)) and np.ndim(time) == 1:
+            return ",".join(self._time_text(one) for one in time)
         if isinstance(time, (int, np.integer)):
             return str(int(time))
         return str(np.datetime64(time, "s")) if not isinstance(time, (float, np.floating)) else repr(float(time))
@@ -137,7 +151,7 @@ class FieldAccessor:
                 array = array.sel(time=np.datetime64(time, "ns") if array["time"].dtype.kind == "M" else time)
         return array
 
-    def _draw_axes(self, ax: Any, variable: Optional[str], time: Any, limits: Any, colours: str, title: str, observations: Any) -> Any:
+    def _draw_axes(self, ax: Any, variable: Optional[str], time: Any, limits: Any, colours: str, title: str, observations: Any, days: float) -> Any:
         import matplotlib.pyplot as plt
 
         name = variable or self.variable
@@ -167,7 +181,8 @@ class FieldAccessor:
         else:
             mesh = ax.pcolormesh(lon, lat, array.values, shading="nearest", **options)
         if observations is not None:
-            ax.scatter(observations.lon, observations.lat, c=observations.value, s=9, edgecolors="0.2", linewidths=0.3, **options)
+            near = _near(observations, array, days)
+            ax.scatter(observations.lon[near], observations.lat[near], c=observations.value[near], s=9, edgecolors="0.2", linewidths=0.3, **options)
         if hasattr(ax, "projection"):
             lons, lats = (lon.values, lat.values) if projected else np.meshgrid(lon.values, lat.values)
             _frame(ax, lons, lats, array.values)
@@ -207,6 +222,14 @@ def _pair(limits: Optional[Sequence[float]]) -> Optional[Tuple[float, float]]:
         return None
     low, high = (float(limit) for limit in limits)
     return low, high
+
+
+def _near(observations: Dataset, array: xarray.DataArray, days: float) -> Any:
+    """Which observations are within so many days of the map's time: all where either has none."""
+    times = observations.time
+    if times is None or times.dtype.kind != "M" or "time" not in array.coords or array["time"].dtype.kind != "M":
+        return slice(None)
+    return np.abs(times - array["time"].values) <= np.timedelta64(round(86400e3 * days), "ms")
 
 
 def _limits(values: np.ndarray) -> Tuple[float, float]:

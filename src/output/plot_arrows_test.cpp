@@ -48,7 +48,7 @@ class PlotArrows : public testing::Test {
   // Dark pixels that have dark ones on both sides, in a row and in a column: lines along x and along y.
   std::array<double, 2> lines(const std::filesystem::path& map) const {
     PlotOptions options;
-    options.variable = "sla", options.arrows = true, options.width_cm = 6.0, options.dpi = 150;
+    options.variable = "sla", options.arrows = true, options.width_cm = 4.0, options.dpi = 150;
     options.limits = {-1.0, 1.0}, options.colours = "polar";
     plot_map(map, scratch_ / "p.png", options);
     const Picture picture = read_picture(scratch_ / "p.png");
@@ -67,8 +67,8 @@ class PlotArrows : public testing::Test {
   ScratchFolder scratch_;
 };
 
-TEST_F(PlotArrows, PointAlongTheCurrent) {
-  const std::array<double, 2> east = lines(map_of("bbox:-40,20,-20,40:1", 1.0, 0.0));
+TEST_F(PlotArrows, PointAlongTheCurrentOnAPlaneAndOnTheEarth) {
+  const std::array<double, 2> east = lines(map_of("xy:0,0,40,40:1", 1.0, 0.0));
   const std::array<double, 2> north = lines(map_of("bbox:-40,20,-20,40:1", 0.0, 1.0));
   EXPECT_GT(east[0], 4.0 * east[1]);
   EXPECT_GT(north[1], 4.0 * north[0]);

@@ -123,7 +123,7 @@ std::vector<std::string> frame_arguments(const PlotView& view, const PlotLayout&
   double lon_step = view.lon_step, lat_step = view.lat_step;
   if (view.shape == PlotShape::rectangle || view.shape == PlotShape::fan) {
     lon_step = degrees_between(view.region.width(), std::clamp(static_cast<int>(layout.map_width / 1.5), 2, 6));
-    lat_step = degrees_between(view.region.height(), std::clamp(static_cast<int>(layout.map_height / 1.2), 2, 6));
+    lat_step = degrees_between(view.region.height(), std::clamp(static_cast<int>(layout.map_height / 0.9), 2, 6));
   }
   if (view.shape == PlotShape::polar) {
     lon_step = polar_longitude_step(layout);

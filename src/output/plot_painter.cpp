@@ -13,6 +13,7 @@ namespace drift {
 namespace {
 
 constexpr std::size_t kFewObservations = 500;  // that are drawn as larger dots
+constexpr double kSmallMapCm = 6.0;            // narrower maps have thinner coastlines
 constexpr double kOutlineCm = 0.022;           // that a grey dot is wider than the coloured one above it
 
 // Draws one panel; every call of GMT says where its map is.
@@ -32,7 +33,7 @@ class PanelPainter {
     if (earth) run({"coast", figure_.view.coast, smallest, "-Ggray87"});
     draw_field();
     draw_observations();
-    if (earth) run({"coast", figure_.view.coast, smallest, "-W0.35p,gray25"});
+    if (earth) run({"coast", figure_.view.coast, smallest, layout_.map_width < kSmallMapCm ? "-W0.2p,gray25" : "-W0.35p,gray25"});
     std::vector<std::string> frame = frame_arguments(figure_.view, layout_);
     frame.insert(frame.begin(), "basemap");
     run(frame);

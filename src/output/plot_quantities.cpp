@@ -44,7 +44,8 @@ const std::vector<Row>& rows() {
        {.colours = "thermal"}},
       {{"salinity"}, {"sss"}, {}, {.colours = "haline"}},
       {{"chlorophyll"}, {"chl"}, {}, {.colours = "algae"}},
-      {{"sea_ice", "sea ice", "freeboard", "snow"}, {}, {}, {.colours = "devon"}},
+      // Up to the white of what has no value.
+      {{"sea_ice", "sea ice", "freeboard", "snow"}, {}, {}, {.colours = "devon", .share = 0.9}},
       {{"depth", "bathymetry"}, {}, {}, {.colours = "deep"}},
   };
   return table;

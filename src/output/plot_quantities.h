@@ -11,7 +11,7 @@ struct QuantityColours {
   std::string colours;     // GMT's name
   bool diverging = false;  // about zero, which has a meaning: anomalies, velocities, differences
   bool from_zero = false;  // standard deviations
-  double share = 1.0;      // of the colour map that is used, from its beginning: some end too dark for coastlines to show
+  double share = 1.0;  // of the colour map that is used, from its beginning: some end too dark for coastlines to show, or white
 };
 
 // By standard name, names and unit, in this order; batlow where none is known. docs/verbs/plot.md has the table.

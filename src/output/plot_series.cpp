@@ -9,7 +9,7 @@ namespace drift {
 namespace {
 
 constexpr std::size_t kMostValues = 8'000'000;  // that quantiles of a scale are taken of
-constexpr double kFastShare = 0.98;
+constexpr double kFastShare = 0.99;
 
 void merge(std::vector<float>& extent, const std::vector<float>& values) {
   for (std::size_t i = 0; i < extent.size(); ++i) {

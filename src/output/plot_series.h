@@ -37,7 +37,7 @@ struct MapSurvey {
   std::vector<float> mean, sd;     // values of all times, every k-th where there are millions
   std::vector<float> speeds = {};  // of currents, likewise
 
-  double fast() const;  // the speed that 2 % of the currents exceed; 0 without any
+  double fast() const;  // the speed that 1 % of the currents exceed; 0 without any
 };
 
 MapSurvey survey_of(MapSeries& series, const Control& control);

@@ -10,6 +10,7 @@
 #include "drift/error.h"
 #include "drift/plot.h"
 #include "output/gmt.h"
+#include "output/plot_dots.h"
 #include "output/plot_picture_testing.h"
 
 namespace drift {
@@ -27,7 +28,7 @@ class PlotTimes : public testing::Test {
 
   // Each time is the one before plus one; its sd is 0.2.
   std::filesystem::path map_of(const std::string& name, std::size_t times, double value = 0.0,
-                               const std::string& grid = "bbox:-40,20,-20,40:1", const std::string& unit = "m") const {
+                               const std::string& grid = "xy:0,0,40,30:1", const std::string& unit = "m") const {
     FieldHeader header = map_options(parse_grid(grid), true);
     for (FieldLayer& layer : header.layers) layer.info.unit = unit;
     for (std::size_t i = 0; i < times; ++i) header.time_days.push_back(kDay + static_cast<double>(i));
@@ -68,7 +69,7 @@ TEST_F(PlotTimes, ArePanelsWithOneScale) {
   const Picture row = read_picture(scratch_ / "p.png");
   EXPECT_LT(row.height, single.height) << "narrower maps side by side";
   EXPECT_EQ(plot({.time = "2020-03-01,2020-03-03"}).times, 2u);
-  EXPECT_EQ(plot({.time = "0,2", .panels = PlotPanels::sd}).sd_limits[1], 0.2);
+  EXPECT_EQ(plot({.time = "0,2", .panels = PlotPanels::sd}).sd_limits[1], 2.25) << "0.2 and 2.2 at the two times";
 }
 
 TEST_F(PlotTimes, AreRefusedWhereTheyMakeNoFigure) {
@@ -81,25 +82,35 @@ TEST_F(PlotTimes, AreRefusedWhereTheyMakeNoFigure) {
   expect_refusal({}, "an animation takes several times", "p.gif");
 }
 
-TEST_F(PlotTimes, HaveTheirOwnObservations) {
-  map_of("map.nc", 3);
-  PlotOptions options = {.panels = PlotPanels::mean};
-  for (int i = 0; i < 60; ++i) {  // every hour and a half from two days before the first time on
-    options.observations.lon_deg.push_back(-30.0 + 0.1 * i);
-    options.observations.lat_deg.push_back(30.0);
-    options.observations.time_days.push_back(kDay - 2.0 + i / 16.0);
-    options.observations.value.push_back(0.9);
+// One every hour and a half from two days before the map's first time on.
+Observations sixty_observations() {
+  Observations o;
+  for (int i = 0; i < 60; ++i) {
+    o.lon_deg.push_back(5.0 + 0.1 * i);
+    o.lat_deg.push_back(15.0);
+    o.time_days.push_back(kDay - 2.0 + i / 16.0);
+    o.value.push_back(0.9);
   }
-  EXPECT_EQ(plot(options).observations, 60u - 16u) << "those of the day before and of all later hours, within a day";
-  options.observations_days = 0.5;
-  EXPECT_EQ(plot(options).observations, 17u) << "eight on either side and one in the middle";
-  options.time = "2";
-  EXPECT_EQ(plot(options).observations, 4u) << "the last one is 1.69 days after the first map";
-  options.observations.time_days.clear();
-  EXPECT_EQ(plot(options).observations, 60u) << "no times: all";
+  return o;
 }
 
-// Both differ in the west by 0.25 more than in the east.
+TEST(ChooseDots, TakesThoseNearTheMapsTime) {
+  Observations o = sixty_observations();
+  const auto count = [&](double day, double within) { return choose_dots(o, {day, within}, 1000).size() / 3; };
+  EXPECT_EQ(count(kDay, 1.0), 33u) << "sixteen a day on either side and one in the middle";
+  EXPECT_EQ(count(kDay, 0.5), 17u);
+  EXPECT_EQ(count(kDay + 2.0, 0.5), 4u) << "the last one is 1.69 days after the first map";
+  EXPECT_EQ(count(NAN, 0.5), 60u) << "a map without time";
+  EXPECT_EQ(choose_dots(o, {kDay, 1.0}, 11).size() / 3, 11u) << "thinned after the choice";
+  o.time_days.clear();
+  EXPECT_EQ(count(kDay, 0.5), 60u) << "observations without times";
+}
+
+TEST_F(PlotTimes, HaveTheirOwnObservations) {
+  map_of("map.nc", 3);
+  EXPECT_EQ(plot({.time = "0,2", .observations = sixty_observations(), .observations_days = 0.5}).observations, 17u + 4u);
+}
+
 TEST_F(PlotTimes, OfTwoMapsGiveTheirDifferenceAboutZero) {
   map_of("map.nc", 1, 5.0);
   const PlotReport report = plot({.minus = map_of("other.nc", 1, 4.5)});
@@ -114,13 +125,13 @@ TEST_F(PlotTimes, OfADifferenceAreThoseOfTheFirstMap) {
   EXPECT_NEAR(plot({.time = "2", .minus = map_of("other.nc", 1, 4.5)}).limits[1], 2.5, 0.3) << "2 less the only one";
   map_of("map.nc", 4, 5.0);
   map_of("other.nc", 3, 4.5);
-  expect_refusal({.time = "3", .minus = scratch_ / "other.nc"}, "other.nc: no time 2020-03-04");
+  expect_refusal({.time = "3", .minus = scratch_ / "other.nc"}, "other.nc: no time 2020-03-04", "q.png");
 }
 
 TEST_F(PlotTimes, OfADifferenceTakeOneGridAndOneUnit) {
   map_of("map.nc", 1);
-  expect_refusal({.minus = map_of("other.nc", 1, 0.0, "bbox:-40,20,-20,40:2")}, "different grids: 20 by 20 cells");
-  expect_refusal({.minus = map_of("other.nc", 1, 0.0, "bbox:-40,20,-20,40:1", "cm")}, "'sla' is in 'm', but 'sla' of");
+  expect_refusal({.minus = map_of("other.nc", 1, 0.0, "xy:0,0,40,30:2")}, "different grids: 40 by 30 cells");
+  expect_refusal({.minus = map_of("other.nc", 1, 0.0, "xy:0,0,40,30:1", "cm")}, "'sla' is in 'm', but 'sla' of");
   expect_refusal({.panels = PlotPanels::sd, .minus = map_of("other.nc", 1)}, "no standard deviation of its own");
   expect_refusal({.minus = scratch_ / "none.nc"}, "no such file");
 }
@@ -141,12 +152,13 @@ std::size_t dark_pixels(const std::filesystem::path& path) {
 TEST_F(PlotTimes, ShowObservationsOfTheFieldsColourByTheirOutlines) {
   map_of("map.nc", 1);
   for (const int count : {50, 2000}) {
-    PlotOptions options = {.panels = PlotPanels::mean, .limits = std::array<double, 2>{-1.0, 1.0}, .colours = "polar", .dpi = 150};
+    PlotOptions options = {
+        .panels = PlotPanels::mean, .limits = std::array<double, 2>{-1.0, 1.0}, .colours = "polar", .dpi = 150};
     plot_map(scratch_ / "map.nc", scratch_ / "without.png", options);
     for (int i = 0; i < count; ++i) {
-      options.observations.lon_deg.push_back(-36.0 + 12.0 * i / count);
-      options.observations.lat_deg.push_back(26.0 + 8.0 * i / count);
-      options.observations.value.push_back(-0.03);  // as the field
+      options.observations.lon_deg.push_back(5.0 + 25.0 * i / count);
+      options.observations.lat_deg.push_back(8.0 + 14.0 * i / count);
+      options.observations.value.push_back(0.02);  // as the field
     }
     plot_map(scratch_ / "map.nc", scratch_ / "with.png", options);
     EXPECT_GT(dark_pixels(scratch_ / "with.png"), dark_pixels(scratch_ / "without.png") + 100) << count;
@@ -168,7 +180,7 @@ TEST_F(PlotTimes, AreWrittenAsSvg) {
   plot({}, "p.svg");
   const std::string svg = read_bytes(scratch_ / "p.svg");
   EXPECT_THAT(svg, HasSubstr("<svg"));
-  EXPECT_THAT(svg, HasSubstr("<path")) << "coastlines and letters are lines, not pixels";
+  EXPECT_THAT(svg, HasSubstr("<path")) << "lines and letters, not pixels alone";
   EXPECT_EQ(scratch_.files(), 2u) << "nothing temporary is left";
 }
 
