@@ -19,31 +19,29 @@ struct Cut {
   std::vector<std::size_t> indices;
   std::uint64_t weight = 0;
   std::size_t axis = 0;  // the widest of red, green and blue
-  int width = 0;
+  int low = 0, width = 0;
 
   Cut(std::vector<std::size_t> of, const std::vector<std::uint64_t>& counts) : indices(std::move(of)) {
     for (const std::size_t i : indices) weight += counts[i];
     for (std::size_t a = 0; a < 3; ++a) {
-      const auto [low, high] = std::minmax_element(indices.begin(), indices.end(), [&](std::size_t p, std::size_t q) {
+      const auto [least, most] = std::minmax_element(indices.begin(), indices.end(), [&](std::size_t p, std::size_t q) {
         return ColourCounts::colour_of(p)[a] < ColourCounts::colour_of(q)[a];
       });
-      const int wide = ColourCounts::colour_of(*high)[a] - ColourCounts::colour_of(*low)[a];
-      if (wide > width) axis = a, width = wide;
+      const int wide = ColourCounts::colour_of(*most)[a] - ColourCounts::colour_of(*least)[a];
+      if (wide > width) axis = a, width = wide, low = ColourCounts::colour_of(*least)[a];
     }
   }
   // Rare colours count too: a thin line or a small patch is still to be seen.
   double worth() const { return width * std::sqrt(static_cast<double>(weight)); }
 };
 
-std::array<Cut, 2> halves(Cut cut, const std::vector<std::uint64_t>& counts) {
-  std::stable_sort(cut.indices.begin(), cut.indices.end(), [&](std::size_t p, std::size_t q) {
-    return ColourCounts::colour_of(p)[cut.axis] < ColourCounts::colour_of(q)[cut.axis];
-  });
-  std::uint64_t below = 0;
-  std::size_t middle = 0;
-  while (middle + 1 < cut.indices.size() && (middle == 0 || 2 * below < cut.weight)) below += counts[cut.indices[middle++]];
-  const auto at = cut.indices.begin() + static_cast<std::ptrdiff_t>(middle);
-  return {Cut({cut.indices.begin(), at}, counts), Cut({at, cut.indices.end()}, counts)};
+// In the middle of its longest side: at the median, a rare colour would stay with common ones.
+std::array<Cut, 2> halves(const Cut& cut, const std::vector<std::uint64_t>& counts) {
+  std::array<std::vector<std::size_t>, 2> sides;
+  for (const std::size_t i : cut.indices) {
+    sides[2 * ColourCounts::colour_of(i)[cut.axis] > 2 * cut.low + cut.width ? 1 : 0].push_back(i);
+  }
+  return {Cut(sides[0], counts), Cut(sides[1], counts)};
 }
 
 Rgb mean_of(const Cut& cut, const std::vector<std::uint64_t>& counts) {
@@ -140,7 +138,7 @@ Palette make_palette(const ColourCounts& counts, std::size_t most) {
     const auto worst =
         std::max_element(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.worth() < b.worth(); });
     if (worst->indices.size() < 2) break;
-    auto [low, high] = halves(std::move(*worst), count);
+    auto [low, high] = halves(*worst, count);
     *worst = std::move(low);
     cuts.push_back(std::move(high));
   }

@@ -46,7 +46,8 @@ class ColourCounts {
   std::vector<std::uint64_t> counts_;
 };
 
-// At most `most` colours for all that were counted, white among them: median cut (Heckbert 1982), by weight and width.
+// At most `most` colours for all that were counted, white among them: boxes of the colour cube are cut in two, those that are
+// long and full first (after Heckbert 1982).
 struct Palette {
   std::vector<Rgb> colours;
   std::vector<std::uint8_t> entry;  // for each index of ColourCounts

@@ -107,7 +107,7 @@ PlotLayout lay_out(const GmtSession& gmt, const PlotFigure& figure) {
   }
   layout.below = lower_space(view.shape);
   for (const PlotPanel& panel : figure.panels) layout.histogram = panel.histogram.empty() ? layout.histogram : kHistogramCm;
-  layout.above = view.shape == PlotShape::polar ? 0.58 : view.shape == PlotShape::fan ? 0.22 : 0.18;
+  layout.above = view.shape == PlotShape::polar ? 0.58 : view.shape == PlotShape::fan ? 0.42 : 0.18;
   layout.row_height = layout.map_height + layout.above + kPlotLine + layout.below;
   return layout;
 }

@@ -33,7 +33,7 @@ class PlotTimes : public testing::Test {
     for (FieldLayer& layer : header.layers) layer.info.unit = unit;
     for (std::size_t i = 0; i < times; ++i) header.time_days.push_back(kDay + static_cast<double>(i));
     write_map_file(
-        scratch_ / name, header, [=](double x, double) { return value + 0.001 * x; }, [](double, double) { return 0.2; });
+        scratch_ / name, header, [=](double x, double) { return value - 0.001 * x; }, [](double, double) { return 0.2; });
     return scratch_ / name;
   }
 
@@ -158,7 +158,7 @@ TEST_F(PlotTimes, ShowObservationsOfTheFieldsColourByTheirOutlines) {
     for (int i = 0; i < count; ++i) {
       options.observations.lon_deg.push_back(5.0 + 25.0 * i / count);
       options.observations.lat_deg.push_back(8.0 + 14.0 * i / count);
-      options.observations.value.push_back(0.02);  // as the field
+      options.observations.value.push_back(-0.02);  // as the field
     }
     plot_map(scratch_ / "map.nc", scratch_ / "with.png", options);
     EXPECT_GT(dark_pixels(scratch_ / "with.png"), dark_pixels(scratch_ / "without.png") + 100) << count;
