@@ -67,6 +67,8 @@ PlotSource read_other_source(const std::filesystem::path& other, const PlotSourc
   wanted.time = "all";
   wanted.arrows = false;
   const bool several = times_asked_for(other, wanted).size() > 1;
+  if (several && source.time.empty())
+    throw UsageError(fmt::format("{} has several times, the map it is subtracted from none", other.string()));
   wanted.time = !several ? "" : std::isfinite(source.time_days) ? iso_time(source.time_days) : options.time;
   return read_plot_source(other, wanted);
 }

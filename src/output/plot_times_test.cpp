@@ -123,8 +123,10 @@ TEST_F(PlotTimes, OfADifferenceAreThoseOfTheFirstMap) {
   map_of("map.nc", 3, 5.0);
   EXPECT_NEAR(plot({.time = "2", .minus = map_of("other.nc", 3, 4.5)}).limits[1], 0.5, 0.1) << "2 less 2";
   EXPECT_NEAR(plot({.time = "2", .minus = map_of("other.nc", 1, 4.5)}).limits[1], 2.5, 0.3) << "2 less the only one";
-  map_of("map.nc", 4, 5.0);
   map_of("other.nc", 3, 4.5);
+  map_of("map.nc", 0, 5.0);
+  expect_refusal({.minus = scratch_ / "other.nc"}, "has several times", "q.png");
+  map_of("map.nc", 4, 5.0);
   expect_refusal({.time = "3", .minus = scratch_ / "other.nc"}, "other.nc: no time 2020-03-04", "q.png");
 }
 
