@@ -11,6 +11,7 @@ pkg_check_modules(nlopt REQUIRED IMPORTED_TARGET nlopt)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 find_package(PROJ REQUIRED CONFIG)
 find_package(ZLIB REQUIRED)
+find_package(GIF REQUIRED)
 
 # Double-precision dense algebra, with LAPACK's routines among its symbols.
 add_library(drift_lapack INTERFACE)

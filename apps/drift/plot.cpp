@@ -1,4 +1,4 @@
-// `drift plot`: a map as a figure, PNG or PDF.
+// `drift plot`: a map as a figure or an animation.
 
 #include "drift/plot.h"
 
@@ -65,35 +65,41 @@ void read_overlay(PlotRun& run) {
   }
   drift::ReadOptions options;
   options.roles.value = run.value;
-  run.plot.observations = drift::read_observations(run.observations, options).observations;
+  drift::Dataset data = drift::read_observations(run.observations, options);
+  if (!data.calendar_time) data.observations.time_days.clear();  // plain numbers: no telling how far they are from the map's time
+  run.plot.observations = std::move(data.observations);
 }
 
 nlohmann::ordered_json to_json(const PlotRun& run, const std::filesystem::path& picture, const drift::PlotReport& report) {
   nlohmann::ordered_json json = {
       {"picture", picture.string()}, {"map", run.map.string()}, {"variable", report.variable}, {"projection", report.projection}};
   if (!report.time.empty()) json["time"] = report.time;
+  if (report.times > 1) json["times"] = report.times;
   if (report.limits[0] < report.limits[1]) json["limits"] = report.limits;
   if (!report.sd_variable.empty()) {
     json["sd_variable"] = report.sd_variable;
     json["sd_limits"] = report.sd_limits;
   }
-  if (report.observations > 0) json["observations_drawn"] = report.observations;
+  if (run.plot.observations.size() > 0) json["observations_drawn"] = report.observations;
   return json;
 }
 
-std::string to_text(const std::filesystem::path& picture, const drift::PlotReport& report) {
+std::string to_text(const PlotRun& run, const std::filesystem::path& picture, const drift::PlotReport& report) {
   std::string text = fmt::format("{}: {}", picture.string(), report.variable);
   if (!report.time.empty()) text += fmt::format(" at {}", report.time);
+  if (report.times > 1) text += fmt::format(" and {} other {}", report.times - 1, report.times == 2 ? "time" : "times");
   text += fmt::format(", {}", report.projection);
   if (report.limits[0] < report.limits[1]) text += fmt::format(", colours from {:g} to {:g}", report.limits[0], report.limits[1]);
   if (!report.sd_variable.empty()) text += fmt::format(", sd to {:g}", report.sd_limits[1]);
   if (report.observations > 0) text += fmt::format(", {} observations", drift::grouped(static_cast<double>(report.observations)));
+  if (report.observations == 0 && run.plot.observations.size() > 0)
+    text += fmt::format(", no observations: none within {:g} days (see --observations-days)", run.plot.observations_days);
   return text;
 }
 
 void run_plot(PlotRun run) {
   if (run.out.empty()) run.out = std::filesystem::path(run.map).replace_extension(".png");
-  drift::check_picture_name(run.out);
+  drift::check_map_picture_name(run.out);
   run.plot.limits = parse_limits("--limits", run.limits);
   run.plot.sd_limits = parse_limits("--sd-limits", run.sd_limits);
   run.plot.panels = panels_named(run.panels);
@@ -102,16 +108,18 @@ void run_plot(PlotRun run) {
   }
   drift::NamedPaths inputs = drift::named_files("the observations", run.observations), outputs = {{"the picture", run.out}};
   inputs.push_back({"the map", run.map});
+  inputs.push_back({"the other map", run.plot.minus});
   if (run.separate) outputs.push_back({"the picture of the sd", sd_name(run.out)});
   drift::check_outputs(inputs, outputs);
   read_overlay(run);
 
-  const VerbControl verb(false, false);
+  VerbControl verb(false, !run.quiet && !run.json && drift::is_animation_name(run.out));
   nlohmann::ordered_json pictures = nlohmann::ordered_json::array();
   const auto draw = [&](const std::filesystem::path& picture) {
-    const drift::PlotReport report = drift::plot_map(run.map, picture, run.plot, verb.quiet_job());
+    const drift::PlotReport report = drift::plot_map(run.map, picture, run.plot, verb.job("drawing"));
+    verb.end_job();
     pictures.push_back(to_json(run, picture, report));
-    if (!run.json && !run.quiet) print("{}\n", to_text(picture, report));
+    if (!run.json && !run.quiet) print("{}\n", to_text(run, picture, report));
   };
   if (run.separate) {
     run.plot.panels = drift::PlotPanels::mean;
@@ -133,9 +141,12 @@ void add_plot(CLI::App& app) {
     return verb->add_option(name, value, help)->type_name(type);
   };
   add("map", run->map, "MAP.nc", "A map in NetCDF, as 'drift predict' writes it or any CF grid")->required();
-  add("--out", run->out, "FILE", "The picture, .png or .pdf (default: the map's name with .png)");
+  add("--out", run->out, "FILE",
+      "The picture, .png, .pdf or .svg, or an animation, .gif or .mp4 (default: the map's name with .png)");
   add("--variable", run->plot.variable, "NAME", "Variable to draw (default: the one with an uncertainty, or the only one)");
-  add("--time", run->plot.time, "T", "Index from 0, or a time such as 2020-03-01T06:00 (default: the first)");
+  add("--time", run->plot.time, "T",
+      "Index from 0, or a time such as 2020-03-01T06:00; several with commas, or all: panels (default: the first)");
+  add("--minus", run->plot.minus, "MAP.nc", "Another map on the same grid, to be subtracted");
   add("--panels", run->panels, "NAME", "mean, sd, both side by side, or auto: both if the map has an sd")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "mean", "sd", "both"}).description(""));
@@ -144,12 +155,21 @@ void add_plot(CLI::App& app) {
   add("--sd-limits", run->sd_limits, "LOW:HIGH", "Colour limits of the sd (default: from 0)");
   add("--colours", run->plot.colours, "NAME", "GMT colour map of the mean: batlow, vik, roma_r (_r reverses it)");
   add("--sd-colours", run->plot.sd_colours, "NAME", "GMT colour map of the sd");
+  verb->add_flag("--arrows", run->plot.arrows, "Currents as arrows over the mean: ugos and vgos, or other components");
+  verb->add_flag("--histogram", run->plot.histogram, "Histogram of the values, by area, above the colour bar");
   add("--observations", run->observations, "FILES", "Observations to draw over the mean in its colours");
+  add("--observations-days", run->plot.observations_days, "DAYS", "Draw those within so many days of the map's time")
+      ->capture_default_str()
+      ->check(positive_number());
   add("--value", run->value, "NAME", "Variable or column of the observations (default: guessed)");
   add("--title", run->plot.title, "TEXT", "Title (default: the variable's long name and the time)");
   add("--width", run->plot.width_cm, "CM", "Total width of the panels, 4 to 100 (default 17 for two, 12 for one)")
       ->check(positive_number());
-  add("--dpi", run->plot.dpi, "N", "Resolution, dots per inch")->capture_default_str()->check(whole_number(30, 1200));
+  add("--dpi", run->plot.dpi, "N", "Resolution, dots per inch, 30 to 1200 (default 300, of animations 120)")
+      ->check(whole_number(30, 1200));
+  add("--frames-per-second", run->plot.frames_per_second, "N", "Of an animation, 0.1 to 50")
+      ->capture_default_str()
+      ->check(positive_number());
   verb->add_flag("--quiet", run->quiet, "Print errors only");
   verb->add_flag("--json", run->json, "Print one JSON object");
   verb->callback([run] { run_plot(*run); });

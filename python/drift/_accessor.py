@@ -62,42 +62,51 @@ class FieldAccessor:
         time: Any = None,
         panels: str = "auto",
         observations: Optional[Dataset] = None,
+        observations_days: float = 1.0,
         limits: Optional[Sequence[float]] = None,
         sd_limits: Optional[Sequence[float]] = None,
         colours: str = "",
         sd_colours: str = "",
+        arrows: bool = False,
+        histogram: bool = False,
         title: str = "",
         width_cm: Optional[float] = None,
         dpi: Optional[int] = None,
+        frames_per_second: float = 4.0,
         separate: bool = False,
         ax: Any = None,
     ) -> Any:
-        """Draws one time of the field.
+        """Draws one time of the field, or several.
 
-        matplotlib and cartopy draw the mean on an Axes. With `out`, without cartopy, or with any of the options that only GMT has,
-        GMT draws a figure as ``drift plot`` does: mean and standard deviation side by side.
+        matplotlib and cartopy draw the mean at one time on an Axes. With `out`, several times, without cartopy, or with any of the
+        options that only GMT has, GMT draws a figure as ``drift plot`` does: mean and standard deviation side by side, several
+        times as panels or an animation.
 
         Parameters
         ----------
         out : path, optional
-            A PNG or PDF to write.
+            A PNG, PDF or SVG to write, or an animation, GIF or MP4.
         variable : str, optional
             None: the mean.
-        time : time or int, optional
-            One of the field's times, or its index; None: the first.
+        time : time or int, or a list of them, or "all", optional
+            Of the field's times, or their indices; None: the first, of an animation all. Several take GMT.
         panels : {'auto', 'mean', 'sd', 'both'}
             GMT only: what to draw; auto: both, if there is a standard deviation.
         observations : Dataset, optional
-            Drawn over the mean in its colours.
+            Drawn over the mean in its colours, if no further than `observations_days` from the map's time.
         limits, sd_limits : (low, high), optional
             Of the colours of the mean, and (GMT only) of the standard deviation.
         colours, sd_colours : str
             Colour maps of the mean, and (GMT only) of the standard deviation: GMT's names, or matplotlib's for an Axes.
+        arrows, histogram : bool
+            GMT only: currents over the mean, and a histogram above the colours.
         title : str
         width_cm : float, optional
-            GMT only: of all panels together, 4 to 100; default 17, of one panel 12.
+            GMT only: of all panels together, 4 to 100; chosen by the number of panels if not given.
         dpi : int, optional
-            GMT only: dots per inch, default 300.
+            GMT only: dots per inch, default 300, of an animation fewer.
+        frames_per_second : float
+            Of an animation.
         separate : bool
             GMT only: mean and standard deviation as two pictures, `out` and the same name with ``_sd`` before the extension.
         ax : matplotlib Axes, optional
@@ -116,17 +125,21 @@ class FieldAccessor:
         '2020-03-02'
         """
         seen = None if observations is None else _checks.dataset("plot: the observations", observations)
-        gmt = {"panels": panels if panels != "auto" else None, "sd_limits": sd_limits, "sd_colours": sd_colours or None,
+        several = isinstance(time, (list, tuple, np.ndarray)) or (isinstance(time, str) and time == "all")
+        gmt = {"several times": several or None, "panels": panels if panels != "auto" else None, "sd_limits": sd_limits,
+               "sd_colours": sd_colours or None, "arrows": arrows or None, "histogram": histogram or None,
                "width_cm": width_cm, "dpi": dpi, "separate": separate or None}  # fmt: skip
         only_gmt = [name for name, given in gmt.items() if given is not None]
         if ax is not None and (out is not None or only_gmt):
             raise _drift.UsageError(f"{'out' if out is not None else only_gmt[0]} is for the figures that GMT draws; leave it or ax out")
         if ax is not None or (out is None and not only_gmt and _has_cartopy()):
-            return self._draw_axes(ax, variable, time, limits, colours, title, observations)
+            return self._draw_axes(ax, variable, time, limits, colours, title, observations, observations_days)
         options: Dict[str, Any] = {
             "variable": variable or "", "time": self._time_text(time), "panels": panels, "limits": _pair("limits", limits),
             "sd_limits": _pair("sd_limits", sd_limits), "colours": colours, "sd_colours": sd_colours, "title": title,
-            "width_cm": float(width_cm or 0.0), "dpi": int(300 if dpi is None else dpi), "observations": seen,
+            "width_cm": float(width_cm or 0.0), "dpi": int(dpi or 0), "observations": seen,
+            "observations_days": float(observations_days), "arrows": bool(arrows), "histogram": bool(histogram),
+            "frames_per_second": float(frames_per_second),
         }  # fmt: skip
         if separate:
             if out is None or panels not in ("auto", "both"):
@@ -154,6 +167,10 @@ class FieldAccessor:
     def _time_text(self, time: Any) -> str:
         if time is None:
             return ""
+        if isinstance(time, str) and time == "all":
+            return time
+        if isinstance(time, (list, tuple, np.ndarray)) and np.ndim(time) == 1:
+            return ",".join(self._time_text(one) for one in time)
         if isinstance(time, (int, np.integer)):
             return str(int(time))
         days, is_calendar = _arrays.times("time", time)
@@ -172,7 +189,7 @@ class FieldAccessor:
                 array = array.sel(time=wanted[0])
         return array
 
-    def _draw_axes(self, ax: Any, variable: Optional[str], time: Any, limits: Any, colours: str, title: str, observations: Any) -> Any:
+    def _draw_axes(self, ax: Any, variable: Optional[str], time: Any, limits: Any, colours: str, title: str, observations: Any, days: float) -> Any:
         import matplotlib.pyplot as plt
 
         name = variable or self.variable
@@ -202,7 +219,8 @@ class FieldAccessor:
         else:
             mesh = ax.pcolormesh(lon, lat, array.values, shading="nearest", **options)
         if observations is not None:
-            ax.scatter(observations.lon, observations.lat, c=observations.value, s=9, edgecolors="0.2", linewidths=0.3, **options)
+            near = _near(observations, array, days)
+            ax.scatter(observations.lon[near], observations.lat[near], c=observations.value[near], s=9, edgecolors="0.2", linewidths=0.3, **options)
         if hasattr(ax, "projection"):
             lons, lats = (lon.values, lat.values) if projected else np.meshgrid(lon.values, lat.values)
             _frame(ax, lons, lats, array.values)
@@ -242,6 +260,14 @@ def _pair(name: str, limits: Optional[Sequence[float]]) -> Optional[Tuple[float,
         return None
     low, high = _checks.some_numbers(name, 2, limits)
     return low, high
+
+
+def _near(observations: Dataset, array: xarray.DataArray, days: float) -> Any:
+    """Which observations are within so many days of the map's time: all where either has none."""
+    times = observations.time
+    if times is None or times.dtype.kind != "M" or "time" not in array.coords or array["time"].dtype.kind != "M":
+        return slice(None)
+    return np.abs(times - array["time"].values) <= np.timedelta64(round(86400e3 * days), "ms")
 
 
 def _limits(values: np.ndarray) -> Tuple[float, float]:

@@ -184,6 +184,10 @@ def plot(
     width_cm: float,
     dpi: int,
     observations: Optional[Dataset],
+    observations_days: float,
+    arrows: bool,
+    histogram: bool,
+    frames_per_second: float,
     job: Job,
 ) -> Dict[str, Any]: ...
 def compare(dataset: Dataset, settings: Settings, job: Job) -> str: ...

@@ -155,7 +155,8 @@ std::optional<std::vector<double>> regular_times(const PyModel& self, const std:
 py::dict plot(const std::string& map, const std::string& picture, const std::string& variable, const std::string& time,
               const std::string& panels, const std::optional<std::array<double, 2>>& limits,
               const std::optional<std::array<double, 2>>& sd_limits, const std::string& colours, const std::string& sd_colours,
-              const std::string& title, double width_cm, int dpi, const PyDataset* observations, const JobOptions& job_options) {
+              const std::string& title, double width_cm, int dpi, const PyDataset* observations, double observations_days, bool arrows,
+              bool histogram, double frames_per_second, const JobOptions& job_options) {
   const std::map<std::string, drift::PlotPanels> words = {{"auto", drift::PlotPanels::automatic},
                                                           {"mean", drift::PlotPanels::mean},
                                                           {"sd", drift::PlotPanels::sd},
@@ -172,13 +173,21 @@ py::dict plot(const std::string& map, const std::string& picture, const std::str
   options.title = title;
   options.width_cm = width_cm;
   options.dpi = dpi;
-  if (observations != nullptr) options.observations = observations->data.observations;
+  if (observations != nullptr) {
+    options.observations = observations->data.observations;
+    if (!observations->data.calendar_time) options.observations.time_days.clear();
+  }
+  options.observations_days = observations_days;
+  options.arrows = arrows;
+  options.histogram = histogram;
+  options.frames_per_second = frames_per_second;
   const drift::PlotReport report =
       job(job_options, [&](const drift::Control& control) { return drift::plot_map(map, picture, options, control); });
   py::dict out;
   out["variable"] = report.variable;
   out["sd_variable"] = report.sd_variable;
   out["time"] = report.time;
+  out["times"] = report.times;
   out["projection"] = report.projection;
   return out;
 }
@@ -194,5 +203,6 @@ void bind_predict(py::module_& module) {
   module.def("regular_times", &regular_times, py::arg("model"), py::arg("word"));
   module.def("plot", &plot, py::arg("map"), py::arg("picture"), py::arg("variable"), py::arg("time"), py::arg("panels"),
              py::arg("limits"), py::arg("sd_limits"), py::arg("colours"), py::arg("sd_colours"), py::arg("title"),
-             py::arg("width_cm"), py::arg("dpi"), py::arg("observations"), py::arg("job"));
+             py::arg("width_cm"), py::arg("dpi"), py::arg("observations"), py::arg("observations_days"), py::arg("arrows"),
+             py::arg("histogram"), py::arg("frames_per_second"), py::arg("job"));
 }

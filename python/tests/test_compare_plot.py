@@ -52,6 +52,26 @@ def test_a_field_is_drawn_on_a_matplotlib_axes(field, ds):
     plt.close("all")
 
 
+def test_observations_are_those_near_the_time_of_the_map(field, ds):
+    pytest.importorskip("cartopy")
+    pytest.importorskip("matplotlib").use("Agg")
+    counts = []
+    for days in (0.25, 1000.0):
+        ax = field.drift.plot(observations=ds, time="2020-03-02", observations_days=days)
+        counts.append(max(len(c.get_offsets()) for c in ax.collections if type(c).__name__ == "PathCollection"))
+    assert 0 < counts[0] < counts[1] == len(ds.value)
+
+
+def test_several_times_are_panels_or_an_animation(field, tmp_path):
+    import shutil
+
+    if shutil.which("gmt") is None:
+        pytest.skip("GMT is not installed")
+    assert field.drift.plot(time=["2020-03-01T12:00", "2020-03-02"], dpi=40).report["times"] == 2
+    field.drift.plot(tmp_path / "map.gif", dpi=40, panels="mean", histogram=True)
+    assert (tmp_path / "map.gif").read_bytes().startswith(b"GIF89a")
+
+
 def test_gmt_draws_a_field_as_the_command_does(field, tmp_path, command):
     import shutil
 

@@ -18,7 +18,7 @@
 #include "drift/field_sink.h"
 #include "geo/grid_mapping.h"
 #include "netcdf/acdd.h"
-#include "output/gmt.h"
+#include "output/child_process.h"
 
 extern char** environ;  // NOLINT(*-redundant-declaration)
 
@@ -121,9 +121,10 @@ class GeotiffSink : public FieldSink {
     std::vector<std::string> environment;
     for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
     environment.insert(environment.end(), {"GDAL_PAM_ENABLED=NO", "CPL_TMPDIR=" + folder_.path().string()});
-    run_child({.name = "GDAL", .path = program_, .environment = environment, .folder = folder_.path()},
-              {"gdal_translate", "-q", "-of", "COG", "-co", "COMPRESS=DEFLATE", "-co", "PREDICTOR=YES", "-co", "BIGTIFF=IF_SAFER",
-               "-co", "OVERVIEW_RESAMPLING=AVERAGE", "field.vrt", "field.tif"});
+    run_child({.name = "GDAL", .path = program_, .environment = environment},
+              {"-q", "-of", "COG", "-co", "COMPRESS=DEFLATE", "-co", "PREDICTOR=YES", "-co", "BIGTIFF=IF_SAFER",
+               "-co", "OVERVIEW_RESAMPLING=AVERAGE", "field.vrt", "field.tif"},
+              folder_.path(), {});
     copy_result();
     file_.commit();
   }

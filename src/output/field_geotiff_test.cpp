@@ -32,7 +32,9 @@ class Geotiff : public testing::Test {
     for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
     const std::filesystem::path work = folder / "work";
     std::filesystem::create_directories(work);
-    return run_child({.name = "GDAL", .path = find_program(words.front()), .environment = environment, .folder = work}, words);
+    const std::string program = words.front();
+    words.erase(words.begin());
+    return run_child({.name = "GDAL", .path = find_program(program), .environment = environment}, words, work, {});
   }
   json information(const std::filesystem::path& path) const { return json::parse(run({"gdalinfo", "-json", path.string()})); }
   // The value of a band at a pixel, counted from the top left.

@@ -2,10 +2,12 @@
 
 #include <filesystem>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "drift/control.h"
+#include "output/child_process.h"
 
 namespace drift {
 
@@ -24,6 +26,9 @@ class GmtSession {
   // error in GMT's own words when it fails, Stopped when a stop is asked for, which ends GMT at once.
   std::string run(const std::vector<std::string>& arguments, std::span<const char> input = {}) const;
 
+  // Another program in the same folder, which find_program has found: "pdftocairo".
+  void run_other(const std::string& name, const std::vector<std::string>& arguments) const;
+
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
@@ -32,23 +37,5 @@ class GmtSession {
   std::filesystem::path folder_;
   std::vector<std::string> environment_;
 };
-
-// A program that runs as a child process in a folder of its own, never through a shell.
-struct ChildProgram {
-  std::string name;  // "GMT", in messages
-  std::string path;
-  std::vector<std::string> environment;
-  std::filesystem::path folder;  // where it runs, and where its input and output lie
-  std::stop_token stop = {};
-};
-
-// Runs it and waits; words: its own name and the arguments. Returns and throws as GmtSession::run.
-std::string run_child(const ChildProgram& child, std::vector<std::string> words, std::span<const char> input = {});
-
-// A new folder for this process's temporary files. Throws Error where none can be made; `user`: who needs it ("GMT").
-std::filesystem::path make_private_folder(const std::string& user);
-
-// The program's path, "" where no folder of the PATH has it.
-std::string find_program(const std::string& name);
 
 }  // namespace drift

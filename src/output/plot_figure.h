@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "drift/observations.h"
 #include "output/gmt.h"
 #include "output/plot_raster.h"
 #include "output/plot_scale.h"
@@ -16,10 +15,11 @@ namespace drift {
 struct PlotPanel {
   std::string title;  // above the map; empty: none
   std::string bar_label;
-  const std::vector<float>* values;  // of the raster; null: observations alone
-  PlotScale scale;
-  const Observations* observations = nullptr;  // drawn in the scale's colours; null: none
-  std::size_t every = 1;                       // only each so-manieth of them
+  const std::vector<float>* values = nullptr;  // of the raster; null: observations alone
+  PlotScale scale = {};
+  std::vector<double> dots = {};         // longitude, latitude, value of each observation, drawn in the scale's colours
+  const PlotSource* currents = nullptr;  // drawn as arrows; null: none
+  std::vector<double> histogram = {};    // of the values along the scale, see plot_histogram.h; empty: none
 };
 
 struct PlotFigure {
@@ -32,9 +32,12 @@ struct PlotFigure {
   std::string x_label, y_label;  // plane
   double width_cm = 17.0;
   int dpi = 300;
+  double fast = 0.0;              // currents of this speed are the longest arrows but few
+  std::string current_unit = {};  // of the arrows' key
 };
 
-// Draws it in the session's folder and returns the picture's path there; format "png" or "pdf".
+// Draws it in the session's folder and returns the picture's path there; format "png", "pdf", or "ppm", which keeps the margin so
+// that figures of one layout are equally large.
 std::filesystem::path draw_figure(const GmtSession& gmt, const PlotFigure& figure, const std::string& format);
 
 }  // namespace drift

@@ -10,7 +10,9 @@
 #include "drift/plot.h"
 #include "geo/longitude_extent.h"
 #include "output/gmt.h"
+#include "output/plot_dots.h"
 #include "output/plot_figure.h"
+#include "output/plot_publish.h"
 #include "output/plot_source.h"
 #include "output/plot_text.h"
 #include "output/plot_words.h"
@@ -57,7 +59,7 @@ void plot_observations(const Dataset& data, const std::filesystem::path& picture
   const Observations& o = data.observations;
   if (o.size() == 0) throw Error("there are no observations to draw");
   const GmtSession gmt("drift inspect --png draws", control);
-  check_ghostscript();
+  check_picture_programs(picture);
   const PlotRegion region = region_of(data);
   PlotSource source;
   source.space = data.on_plane ? PlotSpace::plane : PlotSpace::geographic;
@@ -65,9 +67,10 @@ void plot_observations(const Dataset& data, const std::filesystem::path& picture
   source.y = {region.south, region.north};
   source.info = data.value;
   const std::vector<float> values(o.value.begin(), o.value.end());
-  PlotPanel panel = {.title = {}, .bar_label = bar_label(data.value), .values = nullptr, .scale = mean_scale(values, data.value)};
-  panel.observations = &o;
-  panel.every = std::max<std::size_t>(1, (o.size() + most - 1) / std::max<std::size_t>(1, most));
+  const PlotPanel panel = {.title = {},
+                           .bar_label = bar_label(data.value),
+                           .scale = make_scale(values, colours_of(data.value)),
+                           .dots = choose_dots(o, {}, most)};
   PlotFigure figure;
   figure.view = choose_view(source, region);
   figure.panels = {panel};
@@ -78,7 +81,7 @@ void plot_observations(const Dataset& data, const std::filesystem::path& picture
   }
   figure.width_cm = 14.0;
   figure.dpi = 200;
-  publish_picture(draw_figure(gmt, figure, picture_format(picture)), picture);
+  draw_picture(gmt, figure, picture);
 }
 
 }  // namespace drift

@@ -10,6 +10,8 @@
 #include "drift/plot.h"
 #include "output/gmt.h"
 #include "output/plot_figure.h"
+#include "output/plot_layout.h"
+#include "output/plot_publish.h"
 #include "output/plot_source.h"
 #include "output/plot_text.h"
 #include "output/plot_words.h"
@@ -25,24 +27,26 @@ std::vector<PlotSource> read_sources(const std::vector<PanelMap>& maps, const Pa
   for (const PanelMap& map : maps) {
     wanted.time = map.time;
     sources.push_back(read_plot_source(map.map, wanted));
-    if (sources.back().x != sources.front().x || sources.back().y != sources.front().y) {
-      throw Error(fmt::format("{} and {} have different grids; a figure has one", maps.front().map.string(), map.map.string()));
-    }
+    check_same_grid(sources.front(), sources.back(), maps.front().map, map.map);
   }
   return sources;
+}
+
+PlotScale own_scale(const PlotSource& source, bool sd) {
+  return sd ? make_scale(source.sd, sd_colours()) : make_scale(source.mean, colours_of(source.info));
 }
 
 // A scale for all of them: of the maps' own limits the middle ones by their width, so that a wild map does not hide the others.
 PlotScale common_scale(const std::vector<PlotSource>& sources, const PanelOptions& options) {
   std::vector<std::array<double, 2>> own;
   for (const PlotSource& source : sources) {
-    const PlotScale one = options.sd ? sd_scale(source.sd) : mean_scale(source.mean, source.info);
+    const PlotScale one = own_scale(source, options.sd);
     own.push_back({one.low, one.high});
   }
   if (options.scale_of_first) own.resize(1);
   std::sort(own.begin(), own.end(), [](const auto& a, const auto& b) { return a[1] - a[0] < b[1] - b[0]; });
   const std::array<double, 2> limits = own[own.size() / 2];
-  PlotScale scale = options.sd ? sd_scale(sources[0].sd) : mean_scale(sources[0].mean, sources[0].info);
+  PlotScale scale = own_scale(sources[0], options.sd);
   bool below = false, above = false;
   for (const PlotSource& source : sources) {
     set_limits(scale, limits, options.sd ? source.sd : source.mean);
@@ -50,13 +54,6 @@ PlotScale common_scale(const std::vector<PlotSource>& sources, const PanelOption
   }
   scale.below = below, scale.above = above;
   return scale;
-}
-
-// Three or four side by side, whichever leaves fewer places of the last row empty; four are a square, or round maps in a row.
-std::size_t columns_for(std::size_t maps, bool round) {
-  if (maps == 4) return round ? 4 : 2;
-  const auto empty = [&](std::size_t columns) { return (columns - maps % columns) % columns; };
-  return empty(4) < empty(3) ? 4 : 3;
 }
 
 }  // namespace
@@ -69,7 +66,7 @@ void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path&
   check_outputs(inputs, {{"the picture", picture}});
   if (maps.empty()) throw UsageError("a figure of maps needs at least one");
   const GmtSession gmt("drift draws maps", control);
-  check_ghostscript();
+  check_picture_programs(picture);
   const std::vector<PlotSource> sources = read_sources(maps, options);
   // The last: a truth comes first, and may have fewer values than what methods make of it.
   const PlotRegion region = region_with_values(sources.back(), maps.back().map.string());
@@ -82,7 +79,7 @@ void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path&
   PlotFigure figure = {.view = view,
                        .raster = &rasters.back(),
                        .panels = {},
-                       .columns = columns_for(maps.size(), view.shape == PlotShape::polar),
+                       .columns = panel_columns(maps.size(), view.shape),
                        .one_bar = true,
                        .title = figure_title(sources.back(), options.title, options.sd),
                        .x_label = gmt_text(sources.back().x_label),
@@ -96,7 +93,7 @@ void plot_panels(const std::vector<PanelMap>& maps, const std::filesystem::path&
                              .values = options.sd ? &rasters[i].sd : &rasters[i].mean,
                              .scale = scale});
   }
-  publish_picture(draw_figure(gmt, figure, picture_format(picture)), picture);
+  draw_picture(gmt, figure, picture);
 }
 
 }  // namespace drift

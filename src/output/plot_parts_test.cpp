@@ -36,40 +36,87 @@ std::vector<float> evenly(double low, double high) {
   return values;
 }
 
+constexpr double kHalfStep = 0.26;  // limits are rounded outwards to half the step of the bar's labels
+
+QuantityColours of(const std::string& name, const std::string& long_name = "", const std::string& standard_name = "",
+                   const std::string& unit = "m") {
+  return colours_of({.name = name, .long_name = long_name, .standard_name = standard_name, .unit = unit});
+}
+
+TEST(QuantityColours, FollowStandardNameNamesAndUnit) {
+  EXPECT_EQ(of("x", "", "sea_surface_height_above_sea_level").colours, "vik");
+  EXPECT_EQ(of("sla_filtered").colours, "vik");
+  EXPECT_EQ(of("island_height").colours, "batlow") << "'sla' is no word of it";
+  EXPECT_EQ(of("adt", "Absolute dynamic topography", "sea_surface_height_above_geoid").colours, "batlow");
+  EXPECT_EQ(of("VAVH", "", "sea_surface_wave_significant_height").colours, "batlow");
+  EXPECT_EQ(of("t", "", "", "degree_C").colours, "thermal");
+  EXPECT_EQ(of("t", "Temperature anomaly", "", "degree_C").colours, "vik") << "an anomaly before a temperature";
+  EXPECT_EQ(of("u", "", "surface_geostrophic_eastward_sea_water_velocity", "m s-1").colours, "balance");
+  EXPECT_EQ(of("wind_speed", "", "", "m s-1").colours, "speed");
+  EXPECT_EQ(of("freeboard_20_ku").colours, "devon");
+  EXPECT_EQ(of("err_sla", "Formal mapping error").colours, "lajolla");
+  EXPECT_EQ(of("anything").colours, "batlow");
+}
+
+TEST(QuantityColours, OfDivergingOnesHaveAMiddle) {
+  for (const char* name : {"sla", "vorticity", "slope", "ugos", "difference"}) {
+    EXPECT_TRUE(of(name).diverging) << name;
+    EXPECT_TRUE(is_diverging(of(name).colours)) << name;
+  }
+  for (const char* name : {"adt", "sst", "speed", "salinity", "sea_ice", "depth"}) {
+    EXPECT_FALSE(of(name).diverging || is_diverging(of(name).colours)) << name;
+  }
+}
+
 TEST(PlotScale, LeavesOutliersAside) {
   std::vector<float> values = evenly(2.0, 4.0);
   values.push_back(1e6f);
   values.push_back(std::nanf(""));
-  const PlotScale scale = mean_scale(values, {.name = "sst"});
+  const PlotScale scale = make_scale(values, of("wave"));
   EXPECT_EQ(scale.colours, "batlow");
-  EXPECT_NEAR(scale.low, 2.0, 0.26);
-  EXPECT_NEAR(scale.high, 4.0, 0.26);
+  EXPECT_NEAR(scale.low, 2.0, kHalfStep);
+  EXPECT_NEAR(scale.high, 4.0, kHalfStep);
   EXPECT_TRUE(scale.above);
   EXPECT_FALSE(scale.below);
 }
 
-TEST(PlotScale, IsSymmetricWhereZeroMeansSomething) {
-  const PlotScale scale = mean_scale(evenly(-0.1, 0.3), {.name = "x", .long_name = "Sea level anomaly"});
-  EXPECT_EQ(scale.colours, "vik");
-  EXPECT_EQ(scale.low, -scale.high);
-  EXPECT_GE(scale.high, 0.29);
-  EXPECT_EQ(mean_scale(evenly(-0.1, 3.0), {.name = "adt"}).colours, "batlow") << "nothing says that zero matters";
+TEST(PlotScale, OfAQuantityIsOfOneKindWhateverTheValues) {
+  for (const auto& [low, high] : std::vector<std::pair<double, double>>{{-0.1, 0.3}, {0.1, 0.3}, {-0.3, -0.1}, {-0.3, 0.3}}) {
+    const PlotScale anomaly = make_scale(evenly(low, high), of("x", "Sea level anomaly"));
+    EXPECT_EQ(anomaly.colours, "vik") << low;
+    EXPECT_EQ(anomaly.low, -anomaly.high) << low;
+    EXPECT_GE(anomaly.high, 0.29) << low;
+    const PlotScale height = make_scale(evenly(low, high), of("adt"));
+    EXPECT_EQ(height.colours, "batlow") << low;
+    EXPECT_NEAR(height.low, low, 0.06);
+  }
+}
+
+TEST(PlotScale, FollowsColoursOfTheUsersOwn) {
+  const PlotScale diverging = make_scale(evenly(-0.1, 0.3), of("adt"), "roma_r");
+  EXPECT_EQ(diverging.colours, "roma");
+  EXPECT_TRUE(diverging.reversed);
+  EXPECT_EQ(diverging.low, -diverging.high) << "a colour map with a middle has it at zero";
+  EXPECT_NEAR(make_scale(evenly(-0.1, 0.3), of("sla"), "viridis").low, -0.1, 0.06);
 }
 
 TEST(PlotScale, OfAStandardDeviationBeginsAtZero) {
-  const PlotScale scale = sd_scale(evenly(0.02, 0.05));
+  const PlotScale scale = make_scale(evenly(0.02, 0.05), sd_colours());
   EXPECT_EQ(scale.low, 0.0);
   EXPECT_NEAR(scale.high, 0.05, 0.006);
 }
 
 TEST(PlotScale, OfAConstantFieldIsStillAScale) {
-  for (const double value : {0.0, 5.0, -3.0}) {
-    const PlotScale scale = mean_scale(std::vector<float>(10, static_cast<float>(value)), {.name = "h"});
-    EXPECT_LT(scale.low, scale.high) << value;
-    EXPECT_LE(scale.low, value);
-    EXPECT_GE(scale.high, value);
+  for (const char* name : {"height", "sla"}) {
+    for (const double value : {0.0, 5.0, -3.0}) {
+      const PlotScale scale = make_scale(std::vector<float>(10, static_cast<float>(value)), of(name));
+      EXPECT_LT(scale.low, scale.high) << value;
+      EXPECT_LE(scale.low, value);
+      EXPECT_GE(scale.high, value);
+    }
   }
-  EXPECT_LT(sd_scale({0.0f, 0.0f}).low, sd_scale({0.0f, 0.0f}).high);
+  const PlotScale sd = make_scale({0.0f, 0.0f}, sd_colours());
+  EXPECT_LT(sd.low, sd.high);
 }
 
 PlotSource box(double west, double south, double step, std::size_t columns, std::size_t rows) {

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include "drift/error.h"
 #include "drift/files.h"
 #include "drift/plot.h"
 #include "output/gmt.h"
+#include "output/plot_publish.h"
 
 namespace drift {
 
@@ -16,6 +15,7 @@ void plot_progress(const std::vector<double>& best_so_far, const std::filesystem
   check_picture_name(picture);
   check_outputs({}, {{"the picture", picture}});
   const GmtSession gmt("drift tune --picture draws", control);
+  check_picture_programs(picture);
   std::string steps;  // "trial value" lines, two a trial
   double low = INFINITY, high = -INFINITY;
   for (std::size_t i = 0; i < best_so_far.size(); ++i) {
@@ -26,16 +26,13 @@ void plot_progress(const std::vector<double>& best_so_far, const std::filesystem
   }
   if (steps.empty()) throw Error("the study has no trial to draw");
   const double room = std::max(0.05 * (high - low), 1e-6 * std::abs(high) + 1e-12);
-  const std::string extension = picture.extension().string().substr(1);
-  gmt.run({"begin", "progress", extension});
+  const std::string format = drawn_format(picture);
+  gmt.run({"begin", "progress", format});
   gmt.run({"plot", fmt::format("-R0/{}/{}/{}", best_so_far.size(), low - room, high + room), "-JX14c/8c", "-W1.2p,#1b4f72",
            "-Bxaf+ltrial", "-Byaf+lbest so far", "-BWSen"},
           steps);
   gmt.run({"end"});
-  std::ifstream drawn(gmt.folder() / ("progress." + extension), std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(drawn)), {});
-  if (bytes.empty()) throw Error(fmt::format("{}: GMT drew nothing", picture.string()));
-  write_text_file(picture, bytes);
+  publish_picture(gmt, gmt.folder() / ("progress." + format), picture);
 }
 
 }  // namespace drift

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <string>
 
 #include "core/significant_digits.h"
-#include "data/words.h"
 #include "drift/error.h"
 #include "output/ticks.h"
 
@@ -57,22 +54,22 @@ void note_beyond(PlotScale& scale, const Quantiles& q) {
 
 }  // namespace
 
-bool is_diverging(const VariableInfo& info, double low, double high) {
-  if (!(low < 0.0 && high > 0.0)) return false;
-  const std::string text = lower(info.name + " " + info.long_name + " " + info.standard_name);
-  for (const char* word : {"anomal", "velocity", "difference", "gradient", "tendency", "trend", "bias", "residual", "vorticity",
-                           "divergence", "eastward", "northward", "sla", "above_sea_level", "error of"}) {
-    if (text.find(word) != std::string::npos) return true;
-  }
-  return std::min(-low, high) > 0.5 * std::max(-low, high);  // nearly balanced about zero
-}
-
-PlotScale mean_scale(const std::vector<float>& values, const VariableInfo& info) {
+PlotScale make_scale(const std::vector<float>& values, const QuantityColours& quantity, const std::string& colours) {
   const Quantiles q = quantiles_of(values);
-  PlotScale scale = {.colours = "batlow", .low = q.low, .high = q.high};
-  if (is_diverging(info, q.low, q.high)) {
-    scale.colours = "vik";
-    scale.high = std::max(-q.low, q.high);
+  PlotScale scale = {.colours = quantity.colours, .share = quantity.share, .low = q.low, .high = q.high};
+  bool diverging = quantity.diverging;
+  if (!colours.empty()) {
+    scale.share = 1.0;
+    scale.reversed = colours.ends_with("_r");
+    scale.colours = scale.reversed ? colours.substr(0, colours.size() - 2) : colours;
+    diverging = is_diverging(scale.colours);
+  }
+  if (quantity.from_zero) {
+    scale.low = 0.0, scale.high = q.high > 0.0 ? q.high : 1.0;
+    round_outwards(scale.low, scale.high);
+  } else if (diverging) {
+    scale.high = std::max(std::abs(q.low), std::abs(q.high));
+    if (scale.high == 0.0) scale.high = 1.0;
     double low = -scale.high;
     round_outwards(low, scale.high);
     scale.low = -scale.high;
@@ -83,26 +80,12 @@ PlotScale mean_scale(const std::vector<float>& values, const VariableInfo& info)
   return scale;
 }
 
-PlotScale sd_scale(const std::vector<float>& values) {
-  const Quantiles q = quantiles_of(values);
-  PlotScale scale = {.colours = "lajolla", .share = 0.85, .low = 0.0, .high = q.high > 0.0 ? q.high : 1.0};
-  round_outwards(scale.low, scale.high);
-  note_beyond(scale, q);
-  return scale;
-}
-
 void set_limits(PlotScale& scale, const std::array<double, 2>& limits, const std::vector<float>& values) {
   if (!std::isfinite(limits[0]) || !std::isfinite(limits[1]) || !(limits[0] < limits[1])) {
     throw UsageError(fmt::format("colour limits {} to {}: the first must be the smaller", limits[0], limits[1]));
   }
   scale.low = limits[0], scale.high = limits[1];
   note_beyond(scale, quantiles_of(values));
-}
-
-void set_colours(PlotScale& scale, const std::string& name) {
-  scale.share = 1.0;
-  scale.reversed = name.ends_with("_r");
-  scale.colours = scale.reversed ? name.substr(0, name.size() - 2) : name;
 }
 
 }  // namespace drift

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "drift/variable_info.h"
+#include "output/plot_quantities.h"
 
 namespace drift {
 
@@ -17,17 +17,11 @@ struct PlotScale {
   bool below = false, above = false;  // values beyond the ends: the bar gets points
 };
 
-// Zero has a meaning and both signs occur: anomalies, velocities, differences. By the variable's names and its values' quantiles.
-bool is_diverging(const VariableInfo& info, double low, double high);
-
-// From the middle 99 % of the values, rounded outwards; about zero where they diverge.
-PlotScale mean_scale(const std::vector<float>& values, const VariableInfo& info);
-// From zero to the 99.5 % quantile.
-PlotScale sd_scale(const std::vector<float>& values);
+// From the middle 99 % of the values, rounded outwards; about zero in diverging colours, from zero for standard deviations. The
+// colours are the quantity's (plot_quantities.h), unless they are given by GMT's name; "_r" at its end turns them round.
+PlotScale make_scale(const std::vector<float>& values, const QuantityColours& quantity, const std::string& colours = "");
 
 // Limits of the user's own, and what lies beyond them.
 void set_limits(PlotScale& scale, const std::array<double, 2>& limits, const std::vector<float>& values);
-// Colours by GMT's name; "_r" at its end turns them round.
-void set_colours(PlotScale& scale, const std::string& name);
 
 }  // namespace drift

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -123,8 +124,11 @@ std::size_t choose_time(const NcReader& file, const Times& times, const std::str
                                times.text.front(), times.text.back()));
 }
 
-// Values [y, x] at one time, along ascending axes.
-std::vector<float> read_values(const NcReader& file, const NcGrid& grid, std::size_t time) {
+// Values [y, x] at one time, along the ascending axes of the grid drawn.
+std::vector<float> read_values(const NcReader& file, const NcVariable& variable, const NcGrid& drawn, std::size_t time) {
+  NcGrid grid = grid_of(file, variable);
+  grid.x.reversed = drawn.x.reversed;
+  grid.y.reversed = drawn.y.reversed;
   const NcSlice slice = read_slice(file, grid, time);
   const NcPacking packing = file.packing(*grid.variable);
   std::vector<float> values;
@@ -135,7 +139,41 @@ std::vector<float> read_values(const NcReader& file, const NcGrid& grid, std::si
       values.push_back(std::isfinite(value) ? static_cast<float>(value) : std::nanf(""));
     }
   }
+  if (values.size() != drawn.rows() * drawn.columns()) {
+    throw Error(
+        fmt::format("{}: '{}' and '{}' are not on the same grid", file.path().string(), drawn.variable->name, variable.name));
+  }
   return values;
+}
+
+// Components by drift's and AVISO's names, those of the drawn variable's kind first, else by CF's standard names.
+std::array<const NcVariable*, 2> currents_of(const NcReader& file, const std::vector<const NcVariable*>& fields,
+                                             const NcVariable& drawn) {
+  std::vector<std::array<std::string, 2>> names = {{"ugos", "vgos"}, {"ugosa", "vgosa"}, {"uo", "vo"}, {"u", "v"}};
+  const std::string base = lower(drawn.base_name());
+  if (base.find("sla") != std::string::npos || base == "ugosa" || base == "vgosa") std::swap(names[0], names[1]);
+  const auto field = [&](const auto& is_it) {
+    const auto found = std::find_if(fields.begin(), fields.end(), is_it);
+    return found == fields.end() ? nullptr : *found;
+  };
+  for (const auto& [u, v] : names) {
+    const NcVariable* east = field([&, name = u](const NcVariable* f) { return f->base_name() == name; });
+    const NcVariable* north = field([&, name = v](const NcVariable* f) { return f->base_name() == name; });
+    if (east != nullptr && north != nullptr) return {east, north};
+  }
+  const auto standard = [&](const NcVariable* f) { return file.text(*f, "standard_name").value_or(""); };
+  for (const NcVariable* east : fields) {
+    std::string name = standard(east);
+    const auto at = name.find("eastward");
+    if (at == std::string::npos || name.find("velocity") == std::string::npos) continue;
+    name.replace(at, 8, "northward");
+    const NcVariable* north = field([&](const NcVariable* f) { return standard(f) == name; });
+    if (north != nullptr) return {east, north};
+  }
+  throw UsageError(
+      fmt::format("{}: has no currents for arrows: neither 'ugos' and 'vgos' nor an eastward and a northward velocity; "
+                  "'drift predict --gradient' adds them to maps of sea level",
+                  file.path().string()));
 }
 
 std::string axis_label(const NcReader& file, const NcVariable& axis) {
@@ -188,24 +226,41 @@ PlotSource read_plot_source(const std::filesystem::path& map, const PlotOptions&
     if (times.text.empty()) throw Error(fmt::format("{}: '{}' has no times", map.string(), variable.name));
     time = choose_time(file, times, options.time);
     source.time = times.text[time];
+    if (!times.days.empty()) source.time_days = times.days[time];
   } else if (!options.time.empty()) {
     throw UsageError(fmt::format("{}: '{}' has no times; leave the time out", map.string(), variable.name));
   }
   read_space(file, grid, source);
-  if (options.panels != PlotPanels::sd) source.mean = read_values(file, grid, time);
+  if (options.panels != PlotPanels::sd) source.mean = read_values(file, variable, grid, time);
   if (sd != nullptr) {
     source.sd_info = info_of(file, *sd);
-    NcGrid beside = grid_of(file, *sd);
-    beside.x.reversed = grid.x.reversed;
-    beside.y.reversed = grid.y.reversed;
-    source.sd = read_values(file, beside, time);
+    source.sd = read_values(file, *sd, grid, time);
   }
-  for (const auto* values : {&source.mean, &source.sd}) {
-    if (!values->empty() && values->size() != source.x.size() * source.y.size()) {
-      throw Error(fmt::format("{}: '{}' and '{}' are not on the same grid", map.string(), variable.name, sd->name));
-    }
+  if (options.arrows) {
+    const auto [u, v] = currents_of(file, fields, variable);
+    source.u = read_values(file, *u, grid, time);
+    source.v = read_values(file, *v, grid, time);
+    source.current_unit = info_of(file, *u).unit;
   }
   return source;
+}
+
+std::vector<std::string> times_asked_for(const std::filesystem::path& map, const PlotOptions& options) {
+  if (options.time != "all" && options.time.find(',') == std::string::npos) return {options.time};
+  const NcReader file = open_guarded(map);
+  const NcGrid grid = grid_of(file, choose_variable(file, fields_of(file), options.variable));
+  if (grid.time == nullptr) {
+    if (options.time == "all") return {""};
+    throw UsageError(fmt::format("{}: '{}' has no times; leave the time out", map.string(), grid.variable->name));
+  }
+  const Times times = times_of(file, *grid.time);
+  std::vector<std::string> wanted;
+  if (options.time == "all") {
+    for (std::size_t i = 0; i < times.text.size(); ++i) wanted.push_back(fmt::format("{}", i));
+  } else {
+    for (const std::string& time : split(options.time, ',')) wanted.push_back(fmt::format("{}", choose_time(file, times, time)));
+  }
+  return wanted;
 }
 
 }  // namespace drift

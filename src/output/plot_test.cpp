@@ -284,8 +284,8 @@ TEST_F(PlotErrors, SayWhatIsWrong) {
   expect<Error>("text.nc", "p.png", {}, "is not a NetCDF file");
   expect<Error>("none.nc", "p.png", {}, "no such file");
   expect<Error>("map.nc", "no_folder/p.png", {}, "does not exist");
-  expect<UsageError>("map.nc", "p.jpeg", {}, "a picture is .png or .pdf, not '.jpeg'");
-  expect<UsageError>("map.nc", "p", {}, "a picture is .png or .pdf");
+  expect<UsageError>("map.nc", "p.jpeg", {}, "a picture is .png, .pdf or .svg, not '.jpeg' (an animation is .gif or .mp4)");
+  expect<UsageError>("map.nc", "p", {}, "a picture is .png, .pdf or .svg");
   expect<UsageError>("map.nc", "p.png", {.variable = "slaa"}, "no variable 'slaa' on a grid; did you mean 'sla'?");
   expect<UsageError>("map.nc", "p.png", {.time = "1"}, "no time 1; it has 1");
   expect<UsageError>("map.nc", "p.png", {.time = "2021-01-01"}, "no time 2021-01-01");

@@ -4,14 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 
 #include "drift/calendar.h"
-#include "drift/error.h"
-#include "drift/files.h"
-#include "drift/plot.h"
-#include "output/gmt.h"
 #include "output/plot_text.h"
 
 namespace drift {
@@ -24,15 +18,6 @@ std::string shown_name(const VariableInfo& info) {
   if (name == info.standard_name) std::replace(name.begin(), name.end(), '_', ' ');
   if (name.size() > 1 && name != info.name) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
   return gmt_text(name);
-}
-
-// "2020-03-01T06:00:00Z" as "2020-03-01 06:00 UTC"; dates and plain numbers as they are.
-std::string shown_time(std::string time) {
-  double days = 0.0;
-  if (time.size() != 20 || !parse_iso_time(time, days)) return gmt_text(time);
-  time[10] = ' ';
-  const std::size_t length = time.substr(16, 3) == ":00" ? 16 : 19;
-  return fmt::format("{} UTC", time.substr(0, length));
 }
 
 }  // namespace
@@ -48,35 +33,19 @@ std::string bar_label(const VariableInfo& info) {
   return with_unit(name.size() > kLongName ? gmt_text(info.name) : name, info.unit);
 }
 
+std::string shown_time(std::string time) {
+  double days = 0.0;
+  if (time.size() != 20 || !parse_iso_time(time, days)) return gmt_text(time);
+  time[10] = ' ';
+  const std::size_t length = time.substr(16, 3) == ":00" ? 16 : 19;
+  return fmt::format("{} UTC", time.substr(0, length));
+}
+
 std::string figure_title(const PlotSource& source, const std::string& title, bool sd_alone) {
   if (!title.empty()) return gmt_text(title);
-  const std::string name = shown_name(source.info) + (sd_alone ? ": standard deviation" : "");
+  const std::string name =
+      (source.title.empty() ? shown_name(source.info) : gmt_text(source.title)) + (sd_alone ? ": standard deviation" : "");
   return source.time.empty() ? name : name + ", " + shown_time(source.time);
-}
-
-std::string picture_format(const std::filesystem::path& picture) {
-  std::string extension = picture.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) { return std::tolower(c); });
-  return extension.empty() ? "" : extension.substr(1);
-}
-
-void check_ghostscript() {
-  if (find_program("gs").empty()) {
-    throw Error("GMT makes PNG and PDF files with Ghostscript, which is not installed: apt-get install ghostscript");
-  }
-}
-
-void check_picture_name(const std::filesystem::path& picture) {
-  const std::string format = picture_format(picture);
-  if (format != "png" && format != "pdf") {
-    throw UsageError(fmt::format("{}: a picture is .png or .pdf, not '{}'", picture.string(), picture.extension().string()));
-  }
-}
-
-void publish_picture(const std::filesystem::path& drawn, const std::filesystem::path& picture) {
-  std::ifstream file(drawn, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(file), {});
-  write_text_file(picture, bytes);
 }
 
 }  // namespace drift

@@ -103,6 +103,7 @@ TEST_F(Overwrite, PlotKeepsItsMapAndObservations) {
   copy("map.nc", "map.png");
   copy("map.nc", "other_sd.png");
   expect_refusal("drift plot map.png", "map.png");
+  expect_refusal("drift plot map.nc --minus map.png --out map.png", "map.png");
   expect_refusal("drift plot other_sd.png --separate --out other.png", "other_sd.png");
   write_points("points.png");
   expect_refusal("drift plot map.png --observations points.png --out points.png", "points.png");

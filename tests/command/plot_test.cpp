@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <png.h>
 
@@ -121,11 +122,47 @@ TEST_F(PlotCommand, DrawsObservationsOverTheMap) {
   std::ofstream csv(file("points.csv"));
   csv << "longitude,latitude,time,height\n";
   for (int i = 0; i < 600; ++i) csv << -90.0 + 0.05 * i << "," << 75.0 << ",2020-03-01T00:00:00Z,0.9\n";
+  csv << "0,75,2020-03-09T00:00:00Z,0.9\n";
   csv.close();
   const FinishedRun run =
       run_command("plot " + file("map.nc") + " --dpi 60 --json --observations " + file("points.csv") + " --value height");
   ASSERT_EQ(run.status, 0) << run.err;
-  EXPECT_EQ(nlohmann::json::parse(run.out)["pictures"][0]["observations_drawn"], 600);
+  EXPECT_EQ(nlohmann::json::parse(run.out)["pictures"][0]["observations_drawn"], 600) << "the last is eight days off";
+  const FinishedRun none =
+      run_command("plot " + file("map.nc") + " --dpi 40 --panels mean --time 1 --observations-days 0.5 --observations " +
+                  file("points.csv") + " --value height");
+  EXPECT_TRUE(contains(none.out, "no observations: none within 0.5 days (see --observations-days)")) << none.out << none.err;
+}
+
+TEST_F(PlotCommand, DrawsSeveralTimesAndDifferencesAndAnimations) {
+  const std::string small = " --width 5 --dpi 40 --json";
+  const FinishedRun panels = run_command("plot " + file("map.nc") + " --time all --out " + file("panels.png") + small);
+  ASSERT_EQ(panels.status, 0) << panels.err;
+  EXPECT_EQ(nlohmann::json::parse(panels.out)["pictures"][0]["times"], 2);
+  const FinishedRun change =
+      run_command("plot " + file("map.nc") + " --minus " + file("map.nc") + " --time 1 --out " + file("d.png") + small);
+  ASSERT_EQ(change.status, 0) << change.err;
+  EXPECT_FALSE(nlohmann::json::parse(change.out)["pictures"][0].contains("sd_variable"));
+  const FinishedRun moving = run_command("plot " + file("map.nc") + " --panels mean --width 5 --dpi 40 --out " + file("map.gif"));
+  ASSERT_EQ(moving.status, 0) << moving.err;
+  EXPECT_TRUE(contains(moving.out, "map.gif: sla at 2020-03-01 and 1 other time")) << moving.out;
+  EXPECT_TRUE(exists("map.gif"));
+}
+
+// Ghostscript and GMT alone on the PATH.
+TEST_F(PlotCommand, SaysWhatToInstallForSvgAndMp4) {
+  std::filesystem::create_directory(file("bin"));
+  for (const char* name : {"gmt", "gs"}) {
+    ASSERT_EQ(run_shell(folder_.path(), fmt::format("ln -s $(command -v {}) bin/{}", name, name)).status, 0);
+  }
+  const auto message = [&](const std::string& picture) {
+    const FinishedRun run = run_shell(folder_.path(), "D=$(command -v drift); PATH=$PWD/bin $D plot map.nc --out " + picture);
+    EXPECT_EQ(run.status, 1) << picture;
+    EXPECT_FALSE(exists(picture));
+    return run.err;
+  };
+  EXPECT_TRUE(contains(message("map.svg"), "pdftocairo, which is not installed: apt-get install poppler-utils"));
+  EXPECT_TRUE(contains(message("map.mp4"), "ffmpeg, which is not installed: apt-get install ffmpeg"));
 }
 
 TEST_F(PlotCommand, SaysWhatIsWrong) {
@@ -133,7 +170,7 @@ TEST_F(PlotCommand, SaysWhatIsWrong) {
   expect_failure(1, file("text.nc"), "is not a NetCDF file");
   expect_failure(1, file("missing.nc"), "no such file");
   expect_failure(1, file("map.nc") + " --out " + file("none/map.png"), "does not exist");
-  expect_failure(2, file("map.nc") + " --out " + file("map.gif"), "a picture is .png or .pdf, not '.gif'");
+  expect_failure(2, file("map.nc") + " --out " + file("map.jpeg"), "a picture is .png, .pdf or .svg, not '.jpeg'");
   expect_failure(2, file("map.nc") + " --variable slaa", "no variable 'slaa' on a grid; did you mean 'sla'?");
   expect_failure(2, file("map.nc") + " --limits 1", "--limits: '1' is not LOW:HIGH");
   expect_failure(2, file("map.nc") + " --limits 1:-1", "--limits");
