@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -58,8 +59,9 @@ class Fit {
     if (options_.plan_only) {
       const drift::FitPlan plan = drift::plan_fit(settings_, reading, drift::Judging::automatic, verb_.quiet_job());
       show(plan);
-      if (plan.memory_mib > 0.0)
-        say(fmt::format("Memory: about {} MiB for training.", drift::grouped(std::round(plan.memory_mib))));
+      if (plan.memory_mib > 0.0) say(fmt::format("Memory: about {} MiB.", drift::grouped(std::round(plan.memory_mib))));
+      if (const auto seconds = drift::foresee_seconds(plan, reading, verb_.quiet_job()))
+        say("Time: about " + duration_text(*seconds));
       return;
     }
     drift::Control control = verb_.job("Training");
@@ -77,6 +79,11 @@ class Fit {
 
   void show(const drift::FitPlan& plan) const {
     for (const std::string& choice : plan.choices) say(choice);
+  }
+
+  static std::string duration_text(double seconds) {
+    return seconds < 90.0 ? fmt::format("{:.2g} s on this machine.", std::max(1.0, seconds))
+                          : fmt::format("{:.2g} minutes on this machine.", seconds / 60.0);
   }
 
   static std::string worth_text(const drift::PartWorth& worth, const std::string& unit) {
@@ -111,6 +118,24 @@ class Fit {
             {"blend_rmse", result.worth->blend_rmse}};
   }
 
+  static nlohmann::ordered_json baseline_json(const drift::FitResult& result) {
+    if (!result.baseline) return nullptr;
+    return {{"method", "inverse_distance"},
+            {"rmse", result.baseline->rmse},
+            {"model_rmse", result.baseline->model_rmse},
+            {"observations", result.baseline->count}};
+  }
+
+  static std::string baseline_text(const drift::Baseline& baseline, std::size_t scored, const std::string& unit) {
+    const bool wins = baseline.model_rmse < baseline.rmse;
+    const double better =
+        1.0 - std::min(baseline.rmse, baseline.model_rmse) / std::max({baseline.rmse, baseline.model_rmse, 1e-300});
+    return fmt::format("Baseline, inverse distance weighting on {}: RMSE {:.4g}{} against {:.4g}. {} by {:.0f} %.",
+                       baseline.count == scored ? "the same observations"
+                                                : fmt::format("{} of these", drift::grouped(static_cast<double>(baseline.count))),
+                       baseline.rmse, unit, baseline.model_rmse, wins ? "The model wins" : "The baseline wins", 100.0 * better);
+  }
+
   void report(const drift::FitPlan& plan, const drift::FitResult& result) const {
     if (options_.json) {
       nlohmann::ordered_json json = {{"model", settings_.output.model},
@@ -131,6 +156,8 @@ class Fit {
                                      {"scores_also_calibrated", result.scores_calibrated},
                                      {"scores", result.held_out ? nlohmann::ordered_json::parse(drift::to_json(*result.held_out))
                                                                 : nlohmann::ordered_json(nullptr)},
+                                     {"baseline", baseline_json(result)},
+                                     {"warnings", result.warnings},
                                      {"train_s", result.train_s},
                                      {"peak_rss_mb", drift::peak_rss_mib()}};
       print_json(json);
@@ -154,6 +181,8 @@ class Fit {
                                                  : "",
                       scores_text(*result.held_out, info.value.unit)));
     }
+    if (result.baseline) say(baseline_text(*result.baseline, result.held_out->count, unit));
+    for (const std::string& warning : result.warnings) say("warning: " + warning);
     say(fmt::format("{}  the model\nNext: drift predict {} --out map.nc", settings_.output.model, settings_.output.model));
   }
 

@@ -49,6 +49,10 @@ enum class Judging {
 FitPlan plan_fit(const RunSettings& settings, const Dataset& data, Judging judging = Judging::automatic,
                  const Control& control = {});
 
+// Seconds that fit() will take on this machine, reading and saving aside, by timing a few seconds of its parts. None: not known
+// of other methods and of searches.
+std::optional<double> foresee_seconds(const FitPlan& plan, const Dataset& data, const Control& control = {});
+
 // The engine that the settings ask for.
 std::unique_ptr<Engine> make_engine(const RunSettings& settings);
 
@@ -58,13 +62,21 @@ struct PartWorth {
   double process_weight = 0.0;
 };
 
+// Inverse distance weighting beside the model, on the observations that score it or an even part of them.
+struct Baseline {
+  double rmse = 0.0, model_rmse = 0.0;  // in the values' unit
+  std::size_t count = 0;                // observations that both forecast
+};
+
 struct FitResult {
   FieldModel model;
-  std::optional<Scores> held_out;  // of sd_total against held-out observations, those that calibrated aside, or the test set
-  std::size_t calibrated_on = 0;   // held-out observations used for calibration only
-  bool scores_calibrated = false;  // too few to halve: the observations scored also calibrated, and scores are optimistic
-  std::optional<PartWorth> worth;  // out of fold; none without a process
-  std::uint64_t steps = 0;         // per member
+  std::optional<Scores> held_out;     // of sd_total against held-out observations, those that calibrated aside, or the test set
+  std::size_t calibrated_on = 0;      // held-out observations used for calibration only
+  bool scores_calibrated = false;     // too few to halve: the observations scored also calibrated, and scores are optimistic
+  std::optional<PartWorth> worth;     // out of fold; none without a process
+  std::optional<Baseline> baseline;   // none where nothing was scored
+  std::vector<std::string> warnings;  // whole sentences: signs that the model should not be trusted
+  std::uint64_t steps = 0;            // per member
   double train_s = 0.0;
 };
 

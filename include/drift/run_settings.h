@@ -162,6 +162,7 @@ std::string text_of(const FitChoice& choice);  // that fit_choice reads back
 struct FitSettings {
   std::optional<FitChoice> method;  // none: blend, but network for the paper's recipe, one network, or another spread than theirs
   std::size_t folds = 5;            // of whole tracks or blocks; each network leaves one out
+  bool quick = false;               // a first look: a model that takes about a minute
 };
 
 struct ModelSettings {

@@ -69,7 +69,8 @@ class Model:
     @property
     def findings(self) -> Dict[str, Any]:
         """Findings of the fit: the noise, the weight of the parts, the process's lengthscales and velocity, the extent and times of the
-        observations. Under ``fit``, for a model of this session, every choice with its reason, RMSE of each part, seconds.
+        observations. Under ``fit``, for a model of this session, every choice with its reason, RMSE of each part, a baseline beside the
+        model, warnings, seconds.
         """
         found = self._model.findings()
         if self._fit:

@@ -33,6 +33,15 @@ py::tuple fit(const PyDataset& dataset, const drift::RunSettings& settings, cons
     parts["blend_rmse"] = result.worth->blend_rmse;
     report["parts"] = parts;
   }
+  if (result.baseline) {
+    py::dict baseline;
+    baseline["method"] = "inverse_distance";
+    baseline["rmse"] = result.baseline->rmse;
+    baseline["model_rmse"] = result.baseline->model_rmse;
+    baseline["observations"] = result.baseline->count;
+    report["baseline"] = baseline;
+  }
+  report["warnings"] = result.warnings;
   return py::make_tuple(PyModel{std::make_shared<const drift::FieldModel>(result.model)}, report);
 }
 

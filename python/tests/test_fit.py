@@ -27,6 +27,9 @@ def test_a_model_tells_scores_settings_and_findings(ds, model, networks, small):
         assert 0 < fitted.scores["rmse"] < 2 * np.std(ds.value)
         assert fitted.findings["observations"] > 0 and fitted.findings["noise_sd"] > 0
         assert all(isinstance(choice, str) for choice in fitted.findings["fit"]["choices"])
+        assert 0 < fitted.findings["fit"]["baseline"]["model_rmse"]
+        assert 0 < fitted.findings["fit"]["baseline"]["rmse"]
+        assert all(isinstance(warning, str) for warning in fitted.findings["fit"]["warnings"])
     assert networks.settings["model"]["members"] == small["members"]
     assert networks.settings["fit"]["method"] == "network"
     assert networks.findings["members"] == small["members"]

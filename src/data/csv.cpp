@@ -15,6 +15,7 @@
 #include "data/csv_layout.h"
 #include "data/csv_rows.h"
 #include "data/csv_source.h"
+#include "data/platform_names.h"
 #include "data/time_units.h"
 #include "drift/error.h"
 
@@ -78,7 +79,7 @@ class Assembly {
     reading.iso_times = iso_times_ || (number_times_ && layout_.time_units);
     reading.part.rows = rows_;
     reading.part.observations = std::move(observations_);
-    reading.part.observations.platform_names = platforms_.labels();
+    reading.part.observations.platform_names = platforms_called(platforms_.labels());
     reading.part.track_labels = tracks_.labels();
     return reading;
   }

@@ -156,14 +156,22 @@ class RoleFinder {
       const auto is_its_value = [&](const std::string& other) { return is_error_of(name, without_unit(other)); };
       return looks_like_time_name(names_[i]) || std::any_of(names_.begin(), names_.end(), is_its_value);
     });
+    std::stable_sort(left.begin(), left.end(), [&](std::size_t a, std::size_t b) { return likelihood(a) > likelihood(b); });
     return left;
+  }
+
+  // Those with a unit before others; flags, counts and altitudes last.
+  int likelihood(std::size_t column) const {
+    const std::string& name = names_[column];
+    return (looks_aside(without_unit(name)) ? -2 : 0) + (unit_in_name(name).empty() ? 0 : 1);
   }
 
   [[noreturn]] void fail_ambiguous(const std::vector<std::size_t>& found) const {
     std::vector<std::string> shown;
     for (const std::size_t i : found) shown.push_back(excerpt(names_[i]));
-    throw UsageError(fmt::format("{}: no column is called value; name the right one with the option 'value':\n  {}", file_,
-                                 fmt::join(shown, "\n  ")));
+    throw UsageError(
+        fmt::format("{}: no column is called value; name the right one with the option 'value', likeliest first:\n  {}", file_,
+                    fmt::join(shown, "\n  ")));
   }
 
   // Columns that no option names and that are called like no role.
@@ -245,6 +253,8 @@ void assign_roles(const std::string& file, const Roles& wanted, CsvLayout& layou
   }
   const std::size_t time = layout.has(CsvRole::time) || wanted.time == kNoRole ? kNoColumn : finder.find_unread_time();
   if (time != kNoColumn) layout.warnings.push_back(unread_time("column", layout.names[time]));
+  const bool no_times = !layout.has(CsvRole::time) && wanted.time != kNoRole;
+  if (no_times && time == kNoColumn && layout.has(CsvRole::track)) layout.warnings.emplace_back(kPassesWithoutTimes);
   const bool wants_sigma = !layout.has(CsvRole::sigma) && wanted.sigma.empty();
   const std::size_t error = wants_sigma ? finder.find_error_of(layout.column_of(CsvRole::value)) : kNoColumn;
   if (error != kNoColumn) {

@@ -79,12 +79,27 @@ TEST(Roles, GivenByOptionsWinOverGuesses) {
 
 TEST(Roles, MissingListTheColumnsAndTheOption) {
   EXPECT_EQ(refusal({"lon", "lat", "ssh", "sst"}),
-            "f.csv: no column is called value; name the right one with the option 'value':\n  ssh\n  sst");
+            "f.csv: no column is called value; name the right one with the option 'value', likeliest first:\n  ssh\n  sst");
   EXPECT_EQ(layout_of({"lon", "lat", "ssh"}).column_of(CsvRole::value), 2u);  // nothing else can be
   EXPECT_THAT(refusal({"lon", "value"}),
               HasSubstr("no column is called lat or latitude or lat_deg; name the right one with the option 'lat'"));
   EXPECT_THAT(refusal({"a", "b"}), HasSubstr("the option 'lon'"));
   EXPECT_THAT(refusal({"lon", "lat", "value"}, {.value = kNoRole}), HasSubstr("is needed"));
+}
+
+TEST(Roles, CandidatesForTheValueAreRankedWithFlagsAndAltitudesLast) {
+  EXPECT_THAT(
+      refusal({"lon", "lat", "quality_flag", "Altitude [m]", "pressure", "SLA [m]", "range-rms", "alternative"}),
+      testing::EndsWith("likeliest first:\n  SLA [m]\n  pressure\n  Altitude [m]\n  quality_flag\n  range-rms\n  alternative"));
+}
+
+TEST(Roles, PassesWithoutTimesAreSaidSo) {
+  EXPECT_THAT(layout_of({"lon", "lat", "pass", "value"}).warnings, testing::ElementsAre(HasSubstr("passes have no times")));
+  EXPECT_TRUE(layout_of({"lon", "lat", "pass", "value"}, {.time = kNoRole}).warnings.empty());
+  EXPECT_TRUE(layout_of({"lon", "lat", "pass", "time", "value"}).warnings.empty());
+  // A column that may hold them says it already.
+  EXPECT_THAT(layout_of({"lon", "lat", "pass", "JULD", "value"}).warnings,
+              testing::ElementsAre(HasSubstr("--time JULD reads it")));
 }
 
 TEST(Roles, AmbiguousNameBothColumnsAndTheOption) {

@@ -55,7 +55,7 @@ TEST(ReadCsv, ReadsEveryRole) {
   EXPECT_THAT(read.sigma, ElementsAre(0.5f, 0.25f, 2.0f));
   EXPECT_THAT(read.track, ElementsAre(0, 1, 0));  // pass 12 of two platforms is two tracks
   EXPECT_THAT(read.platform, ElementsAre(0, 1, 0));
-  EXPECT_THAT(read.platform_names, ElementsAre("S3A", "S3B"));
+  EXPECT_THAT(read.platform_names, ElementsAre("Sentinel-3A", "Sentinel-3B"));
   EXPECT_EQ(reading.part.rows, 3u);
   EXPECT_EQ(reading.part.observations.size(), 3u);
   EXPECT_TRUE(reading.part.rejected.empty());
@@ -93,10 +93,10 @@ TEST(ReadCsv, FindsTheSeparator) {
 TEST(ReadCsv, TakesQuotedFields) {
   const CsvReading reading = read_text(
       "\"lon\",\"lat\",\"value\",\"note, long\",\"platform\"\n"
-      "\"1\",\"2\",\"3\",\"a,b\nc \"\"d\"\"\", \"Jason \"\"3\"\"\" \n"
-      "4,5,6,\"\",Jason \n");
+      "\"1\",\"2\",\"3\",\"a,b\nc \"\"d\"\"\", \"Buoy \"\"3\"\"\" \n"
+      "4,5,6,\"\",Buoy \n");
   EXPECT_THAT(reading.part.observations.value, ElementsAre(3, 6));
-  EXPECT_THAT(reading.part.observations.platform_names, ElementsAre("Jason \"3\"", "Jason"));
+  EXPECT_THAT(reading.part.observations.platform_names, ElementsAre("Buoy \"3\"", "Buoy"));
 }
 
 TEST(ReadCsv, PassesOverMarksCommentsBlankLinesAndCarriageReturns) {

@@ -156,6 +156,7 @@ class LayoutFinder {
       if (&variable == &value_ || !variable.is_number() || !lies_along(variable, value_)) continue;
       if (!looks_like_cf_time(text(&variable, "units")) && !looks_like_time_name(variable.base_name())) continue;
       layout_.warnings.push_back(unread_time("variable", variable.name));
+      told_of_times_ = true;
       return;
     }
   }
@@ -307,8 +308,8 @@ class LayoutFinder {
       if (pass.size() == 1) layout_.pass_label = fmt::format("{:g}/{:g}", cycle.size() == 1 ? cycle[0] : 0.0, pass[0]);
     }
     const bool has_passes = layout_.track != nullptr || !layout_.pass_label.empty();
-    if (has_passes && layout_.time == nullptr && options_.roles.time != kNoRole && layout_.warnings.empty()) {
-      layout_.warnings.emplace_back("the passes have no times: the field is one of space alone.");
+    if (has_passes && layout_.time == nullptr && options_.roles.time != kNoRole && !told_of_times_) {
+      layout_.warnings.emplace_back(kPassesWithoutTimes);
     }
   }
 
@@ -330,6 +331,7 @@ class LayoutFinder {
   const NcVariable& value_;
   NcRoleFinder finder_;
   NcLayout layout_;
+  bool told_of_times_ = false;  // that a variable may hold them
 };
 
 }  // namespace

@@ -82,14 +82,7 @@ bool can_be_value(const NcReader& file, const NcVariable& variable, const std::s
 // How likely it is that a user means this one, the more the likelier: quantities that have a name of CF's before others, flags,
 // counts and the satellite's own geometry after them, and what is small beside the largest, as a grid's corners, last.
 int likelihood(const NcReader& file, const NcVariable& variable, std::size_t largest) {
-  constexpr std::array<std::string_view, 19> kAside = {"flag",   "qual",  "alt",   "range", "distance", "count", "number",
-                                                       "numval", "index", "mode",  "angle", "rms",      "std",   "status",
-                                                       "corr",   "orbit", "bathy", "mask",  "error"};
-  const std::string name = lower(variable.base_name());
-  const auto pieces = split(name, '_');
-  const bool aside = std::any_of(kAside.begin(), kAside.end(), [&](std::string_view word) {
-    return std::any_of(pieces.begin(), pieces.end(), [&](const std::string& piece) { return piece.starts_with(word); });
-  });
+  const bool aside = looks_aside(variable.base_name());
   const bool has_unit = !file.text(variable, "units").value_or("").empty();
   const bool has_name = is_standard_name(file.text(variable, "standard_name").value_or(""));
   const bool small = variable.size() < largest / 100;

@@ -12,6 +12,7 @@
 #include "core/longitude.h"
 #include "data/labels.h"
 #include "data/nc_column.h"
+#include "data/platform_names.h"
 #include "data/words.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
@@ -344,7 +345,7 @@ class RowReader {
     }
     for (const Rejected& other : part_.rejected) add_rejected(rejected, other.reason, other.count);
     part_.rejected = std::move(rejected);
-    part_.observations.platform_names = platforms_.names();
+    part_.observations.platform_names = platforms_called(platforms_.names());
     part_.track_labels = tracks_.labels();
     if (!layout_.pass_label.empty())
       part_.track_labels = {fmt::format("{}{}{}", layout_.platform_name, '\0', layout_.pass_label)};

@@ -65,4 +65,21 @@ std::string platform_called(const std::string& text) {
   return text;
 }
 
+bool is_platform(const std::string& platform, const std::string& name) {
+  return platform == name || (!platform.empty() && platform == platform_called(name));
+}
+
+std::vector<std::string> platforms_called(const std::vector<std::string>& labels) {
+  std::vector<std::string> names;
+  for (const std::string& label : labels) {
+    const std::string name = platform_called(label);
+    names.push_back(name.empty() ? label : name);
+  }
+  std::vector<std::string> apart = names;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::count(names.begin(), names.end(), names[i]) > 1) apart[i] = labels[i];
+  }
+  return apart;
+}
+
 }  // namespace drift

@@ -80,6 +80,43 @@ inline void write_sentinel3(const std::filesystem::path& path) {
   file.attribute(NC_GLOBAL, "pass_number", NC_INT, {77});
 }
 
+// Jason's geophysical records, flat as in versions C to E or in groups as from version F on: eight records. Good; land; enclosed
+// sea (good); sea ice; a bad range; 3 m, which no flag tells; without a value; good but for its wave height.
+inline void write_jason(const std::filesystem::path& path, bool groups = false) {
+  NcTestFile file(path, groups ? NC_NETCDF4 : 0);
+  if (groups) file.enter("data_01");
+  const int time = file.dimension("time", 8);
+  const std::string position = groups ? "itude" : "";
+  file.variable("time", NC_DOUBLE, {time}, steps(8, 6e8, 1.0), kSince2000, "time");
+  file.pack(file.variable("lat" + position, NC_INT, {time}, steps(8, 4e7, 6e4), "degrees_north", "latitude"), 1e-6);
+  file.pack(file.variable(groups ? "longitude" : "lon", NC_INT, {time}, steps(8, 3.2e8, 3e4), "degrees_east", "longitude"), 1e-6);
+  const std::vector<double> ssha = {100, -50, 200, 300, 400, 3000, 32767, 500}, bad_range = {0, 0, 0, 0, 1, 0, 0, 0},
+                            bad_height = {0, 0, 0, 0, 0, 0, 0, 1};
+  if (groups) {
+    // Of one flag: open ocean, land, inland water, floating ice.
+    const int surface = file.variable("surface_classification_flag", NC_BYTE, {time}, {0, 1, 0, 5, 0, 0, 0, 0});
+    file.attribute(surface, "flag_meanings",
+                   "open_ocean land continental_water aquatic_vegetation continental_ice_snow floating_ice salted_basin");
+    file.enter("data_01/ku");
+  } else {
+    file.attribute(file.variable("surface_type", NC_BYTE, {time}, {0, 3, 1, 0, 0, 0, 0, 0}), "flag_meanings",
+                   "ocean lake_enclosed_sea ice land");
+    file.attribute(file.variable("ice_flag", NC_BYTE, {time}, {0, 0, 0, 1, 0, 0, 0, 0}), "flag_meanings", "no_ice ice");
+  }
+  file.variable(groups ? "range_ocean_compression_qual" : "qual_alt_1hz_range_ku", NC_BYTE, {time}, bad_range);
+  file.variable(groups ? "swh_ocean_compression_qual" : "qual_alt_1hz_swh_ku", NC_BYTE, {time}, bad_height);
+  const int value = file.variable("ssha", NC_SHORT, {time}, ssha, "m", "sea_surface_height_above_sea_level");
+  file.pack(value, 1e-3);
+  file.attribute(value, "_FillValue", NC_SHORT, {32767});
+  const int height = file.variable(groups ? "swh_ocean" : "swh_ku", NC_SHORT, {time}, steps(8, 2000, 10), "m",
+                                   "sea_surface_wave_significant_height");
+  file.pack(height, 1e-3);
+  if (groups) file.enter("");
+  file.attribute(NC_GLOBAL, "mission_name", groups ? "Jason-3" : "OSTM/Jason-2");
+  file.attribute(NC_GLOBAL, "cycle_number", NC_INT, {226});
+  file.attribute(NC_GLOBAL, "pass_number", NC_INT, {130});
+}
+
 // Level 3 of SWOT's nadir altimeter, as Copernicus Marine gives it: four points of one pass.
 inline void write_swot_nadir(const std::filesystem::path& path) {
   NcTestFile file(path);

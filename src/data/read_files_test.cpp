@@ -174,7 +174,7 @@ TEST_F(Files, OfTextAreReadTogether) {
   EXPECT_THAT(o.lon_deg, ElementsAre(1, -170, 1, 1));
   EXPECT_THAT(o.track, ElementsAre(0, 1, 0, 1));  // of a platform each
   EXPECT_THAT(o.platform, ElementsAre(0, 1, 0, 1));
-  EXPECT_THAT(o.platform_names, ElementsAre("s3a", "s3b"));
+  EXPECT_THAT(o.platform_names, ElementsAre("Sentinel-3A", "Sentinel-3B"));
   EXPECT_EQ(reading.tracks, 2u);
   EXPECT_EQ(reading.tracks_from, "column \"track\"");
   EXPECT_TRUE(reading.calendar_time);

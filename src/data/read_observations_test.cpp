@@ -250,7 +250,7 @@ TEST(ReadNetcdf, PlatformsComeFromNumbersTextOrAttributes) {
   const auto read = [&](const std::string& platform) {
     return read_observations({path}, {.roles = {.value = "ssh", .platform = platform}}).observations;
   };
-  EXPECT_THAT(read("").platform_names, ElementsAre("s3b", "s3a"));
+  EXPECT_THAT(read("").platform_names, ElementsAre("Sentinel-3B", "Sentinel-3A"));
   EXPECT_THAT(read("").platform, ElementsAre(0, 1, 0));
   EXPECT_THAT(read("name").platform_names, ElementsAre("b", "a"));
   EXPECT_THAT(read("name").platform, ElementsAre(0, 1));

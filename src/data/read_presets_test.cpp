@@ -81,6 +81,28 @@ TEST_F(ProductPreset, OfSentinel3AtTwentyHertzKeepOpenOceanWithAGoodRange) {
   EXPECT_EQ(read_observations({path()}, {.roles = {.value = "ssha_01_ku"}}).observations.size(), 2u);
 }
 
+TEST_F(ProductPreset, OfJasonLeaveOutWhatFlagsOfTheirVersionForbid) {
+  for (const bool groups : {false, true}) {
+    write_jason(path(), groups);
+    const Reading reading = read_observations({path()});
+    EXPECT_EQ(reading.report.preset, "jason-gdr");
+    EXPECT_EQ(reading.report.rows, 8u);
+    EXPECT_EQ(count_of(reading.report, "value missing"), 1u);
+    EXPECT_THAT(reading.observations.value, ElementsAre(DoubleNear(0.1, 1e-6), DoubleNear(0.2, 1e-6), DoubleNear(0.5, 1e-6)));
+    EXPECT_EQ(reading.report.quality_left_out, 4u);
+    const char* range = groups ? "range_ocean_compression_qual" : "qual_alt_1hz_range_ku";
+    EXPECT_EQ(count_of(reading.report, std::string("quality control: not ") + range + " == 0"), 1u);
+    if (!groups) {
+      EXPECT_EQ(count_of(reading.report, "quality control: not surface_type in 0,1"), 1u);
+      EXPECT_EQ(count_of(reading.report, "quality control: not ice_flag == 0"), 1u);
+    }
+    EXPECT_THAT(reading.observations.platform_names, ElementsAre(groups ? "Jason-3" : "Jason-2"));
+    EXPECT_EQ(read_observations({path()}, {.quality_control = false}).observations.size(), 7u);
+    // Of the wave height the flags are others: land, ice and its own.
+    EXPECT_EQ(read_observations({path()}, {.roles = {.value = groups ? "swh_ocean" : "swh_ku"}}).observations.size(), 5u);
+  }
+}
+
 TEST_F(ProductPreset, OfIcesat2ReadAllBeams) {
   write_icesat2(path(), true);
   const Reading freeboard = read_observations({path()});

@@ -117,9 +117,8 @@ TEST(Opendap, ThatIsNoneIsRefusedWithWhatToDo) {
   EXPECT_THAT(refusal({server.address("other.nc")}), AllOf(HasSubstr("cannot be opened"), HasSubstr("Fetch a plain file first")));
 }
 
-TEST(Zarr, AStoreIsReadLikeAFile) {
-  const ScratchFolder folder;
-  const std::filesystem::path store = folder / "tracks.zarr";
+// A store of lon, lat and ssh, three numbers each, that says it is packed as `packing` says ("compressor" and "filters" in JSON).
+void write_zarr(const std::filesystem::path& store, const std::string& packing) {
   std::filesystem::create_directory(store);
   write_bytes(store / ".zgroup", R"({"zarr_format": 2})");
   write_bytes(store / ".zattrs", R"({"platform": "Jason-3"})");
@@ -127,8 +126,9 @@ TEST(Zarr, AStoreIsReadLikeAFile) {
   for (const auto& [name, first] : variables) {
     std::filesystem::create_directory(store / name);
     write_bytes(store / name / ".zarray",
-                R"({"zarr_format": 2, "shape": [3], "chunks": [3], "dtype": "<f8", "compressor": null, "fill_value": "NaN",)"
-                R"( "filters": null, "order": "C"})");
+                fmt::format(R"({{"zarr_format": 2, "shape": [3], "chunks": [3], "dtype": "<f8", "fill_value": "NaN", {},)"
+                            R"( "order": "C"}})",
+                            packing));
     write_bytes(store / name / ".zattrs",
                 fmt::format(R"({{"_ARRAY_DIMENSIONS": ["obs"], "units": "{}"}})", name == "lon"   ? "degrees_east"
                                                                                   : name == "lat" ? "degrees_north"
@@ -140,11 +140,28 @@ TEST(Zarr, AStoreIsReadLikeAFile) {
     }
     write_bytes(store / name / "0", bytes);
   }
+}
+
+TEST(Zarr, AStoreIsReadLikeAFile) {
+  const ScratchFolder folder;
+  const std::filesystem::path store = folder / "tracks.zarr";
+  write_zarr(store, R"("compressor": null, "filters": null)");
   const Reading reading = read_observations({store.string()}, {.roles = {.value = "ssh"}});
   EXPECT_THAT(reading.observations.lat_deg, ElementsAre(50, 51, 52));
   EXPECT_THAT(reading.observations.value, ElementsAre(0.5, 1.5, 2.5));
   EXPECT_EQ(read_observations({(folder / "*.zarr").string()}).observations.size(), 3u);
   EXPECT_THAT(refusal({(folder / "tracks.zarr" / "lon").string()}), HasSubstr("is a folder; name the files in it"));
+}
+
+// netCDF returns the packed bytes as values, and no error.
+TEST(Zarr, ThatIsPackedWithACodecThatNetcdfLacksIsRefusedByItsName) {
+  const ScratchFolder folder;
+  const std::filesystem::path store = folder / "tracks.zarr";
+  write_zarr(store, R"("compressor": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1}, "filters": null)");
+  EXPECT_THAT(refusal({store.string()}), AllOf(HasSubstr("tracks.zarr: variable '"), HasSubstr("packed with blosc (lz4), which"),
+                                               HasSubstr("to_netcdf(\"tracks.nc\")")));
+  write_zarr(folder / "filtered.zarr", R"("compressor": null, "filters": [{"id": "delta", "dtype": "<f8"}, 7])");
+  EXPECT_THAT(refusal({(folder / "filtered.zarr").string()}), HasSubstr("packed with delta and an unnamed codec"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "core/random.h"
 #include "data/groups.h"
+#include "data/platform_names.h"
 #include "data/tracks.h"
 #include "drift/error.h"
 
@@ -56,7 +57,8 @@ std::vector<bool> draw_groups(const std::vector<std::size_t>& sizes, double held
 std::vector<bool> named_platforms(const Observations& observations, const std::vector<std::string>& names) {
   std::vector<bool> found(observations.platform_names.size(), false);
   for (const std::string& name : names) {
-    const auto place = std::find(observations.platform_names.begin(), observations.platform_names.end(), name);
+    const auto place = std::find_if(observations.platform_names.begin(), observations.platform_names.end(),
+                                    [&](const std::string& platform) { return is_platform(platform, name); });
     if (place == observations.platform_names.end()) {
       throw UsageError(fmt::format("split by platform: there is no platform '{}'; there are {}", name,
                                    fmt::join(observations.platform_names, ", ")));

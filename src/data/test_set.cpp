@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "data/platform_names.h"
 #include "drift/dataset.h"
 #include "drift/error.h"
 
@@ -76,7 +77,8 @@ Dataset with_test_platforms(Dataset data, const std::vector<std::string>& platfo
   if (o.platform.empty()) throw UsageError("a test set by platform needs observations with platforms; name them with --platform");
   for (std::size_t i = 0; i < o.size(); ++i) {
     const std::string& name = o.platform_names[o.platform[i]];
-    const bool listed = std::find(platforms.begin(), platforms.end(), name) != platforms.end();
+    const bool listed =
+        std::any_of(platforms.begin(), platforms.end(), [&](const std::string& platform) { return is_platform(name, platform); });
     if (listed != all_but_these) data.test.push_back(i);
   }
   if (data.test.empty() || data.test.size() == o.size()) {

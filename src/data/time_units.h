@@ -13,6 +13,7 @@ namespace drift {
 CfTime parse_time_units(const std::string& units);
 
 // Whether a variable or column of this name may hold times, or a piece of them: "time_utc", "JULD", "year".
+inline constexpr const char* kPassesWithoutTimes = "the passes have no times: the field is one of space alone.";
 bool looks_like_time_name(std::string_view name);
 
 // A sentence on times that are there and are not read; `what` they are a column or variable.

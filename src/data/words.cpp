@@ -1,5 +1,8 @@
 #include "data/words.h"
 
+#include <algorithm>
+#include <array>
+
 namespace drift {
 namespace {
 
@@ -44,6 +47,19 @@ bool has_word(std::string_view text, std::string_view word) {
     if (begins && (end == in.size() || !is_word_letter(in[end]))) return true;
   }
   return false;
+}
+
+bool looks_aside(std::string_view name) {
+  constexpr std::array<std::string_view, 19> kAside = {"flag",   "qual",  "alt",   "range", "distance", "count", "number",
+                                                       "numval", "index", "mode",  "angle", "rms",      "std",   "status",
+                                                       "corr",   "orbit", "bathy", "mask",  "error"};
+  std::string words = lower(name);
+  std::replace_if(
+      words.begin(), words.end(), [](char c) { return !is_word_letter(c); }, '_');
+  const std::vector<std::string> pieces = split(words, '_');
+  return std::any_of(kAside.begin(), kAside.end(), [&](std::string_view word) {
+    return std::any_of(pieces.begin(), pieces.end(), [&](const std::string& piece) { return piece.starts_with(word); });
+  });
 }
 
 }  // namespace drift

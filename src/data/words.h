@@ -14,4 +14,7 @@ bool contains_ignoring_case(std::string_view text, std::string_view part);
 // Whether `word` stands in the text with no letter or digit beside it, in upper or lower case.
 bool has_word(std::string_view text, std::string_view word);
 
+// Whether a variable is called like a flag, a count or the satellite's own geometry, which are seldom the value.
+bool looks_aside(std::string_view name);
+
 }  // namespace drift

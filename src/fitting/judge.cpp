@@ -11,6 +11,7 @@
 #include "drift/error.h"
 #include "drift/interpolator.h"
 #include "fitting/blend.h"
+#include "fitting/check_fit.h"
 #include "fitting/neighbours.h"
 #include "process/process.h"
 
@@ -217,14 +218,18 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const std
   };
   calibrate(parts.training);
   if (tested) {
-    const Forecast test = (on_test ? on_test : forecaster)(plan.test);
-    return {.calibrated_on = held_out ? judged.size() : 0, .held_out = score_with(plan.domain, info, test)};
+    Forecast test = (on_test ? on_test : forecaster)(plan.test);
+    const Scores scores = score_with(plan.domain, info, test);
+    return {.calibrated_on = held_out ? judged.size() : 0, .held_out = scores, .rows = plan.test, .forecast = std::move(test)};
   }
   if (!held_out) return {};
   const bool both = parts.training == parts.held_out;
-  const Judgement found = {.calibrated_on = both ? 0 : parts.training.size(),
-                           .scores_calibrated = both,
-                           .held_out = score_with(plan.domain, info, forecaster(parts.held_out))};
+  Judgement found = {.calibrated_on = both ? 0 : parts.training.size(),
+                     .scores_calibrated = both,
+                     .held_out = {},
+                     .rows = parts.held_out,
+                     .forecast = forecaster(parts.held_out)};
+  found.held_out = score_with(plan.domain, info, found.forecast);
   if (!both) calibrate(judged);  // the scores are told: what is kept may learn from all
   return found;
 }
@@ -257,6 +262,7 @@ void judge(Engine& engine, const FitPlan& plan, const Dataset& data, FitResult& 
   result.scores_calibrated = judgement.scores_calibrated;
   result.held_out = judgement.held_out;
   result.model.scores = to_json(*result.held_out);
+  check_fit(engine, plan, data.observations, {judgement.rows, judgement.forecast}, result);
 }
 
 }  // namespace drift

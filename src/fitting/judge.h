@@ -38,9 +38,11 @@ void judge(Engine& engine, const FitPlan& plan, const Dataset& data, FitResult& 
 
 // The same for any method. Forecasts are made with the noise and the spread_scale that info has at that moment.
 struct Judgement {
-  std::size_t calibrated_on = 0;   // held-out observations that settled noise and spread, and nothing else
-  bool scores_calibrated = false;  // too few to halve: the observations scored also calibrated, and scores are optimistic
-  std::optional<Scores> held_out;  // none: nothing was held out
+  std::size_t calibrated_on = 0;       // held-out observations that settled noise and spread, and nothing else
+  bool scores_calibrated = false;      // too few to halve: the observations scored also calibrated, and scores are optimistic
+  std::optional<Scores> held_out;      // none: nothing was held out
+  std::vector<std::size_t> rows = {};  // that were scored
+  Forecast forecast = {};              // of them
 };
 using Forecaster = std::function<Forecast(std::span<const std::size_t> rows)>;
 enum class NoiseKnown {

@@ -33,8 +33,11 @@ constexpr double kBlendWork = 4e6;  // member-observations beside a process: a q
 constexpr double kBlendMostEpochs = 8.0;
 constexpr double kBlendSteps = 1000.0;
 constexpr std::size_t kFewForBlend = 20000;
+constexpr std::size_t kQuickMembers = 5;
 constexpr double kSteps = 3000.0;         // as many as small data need to be learnt
 constexpr double kMostNoise = 0.7;        // of the values' sd: beyond, hardly anything would be learnt
+constexpr double kProcessBytes = 300.0;   // of an observation: its keys and order in the cells, its place, its share of the tree
+constexpr double kProgramMib = 60.0;      // libraries and what does not grow with the data
 constexpr double kTimeLengthscale = 4.0;  // of product coupling, per layer, in standard deviations of the times
 
 // "1 layer", "4 layers"
@@ -109,7 +112,9 @@ class Planner {
     const RunSettings& wanted = plan_.settings;
     const bool other_spread = wanted.uncertainty.method != UncertaintyMethod::ensemble;
     const bool alone = by_paper(plan_) || other_spread || wanted.model.members == 1u || wanted.train.loss != LossKind::squared;
-    plan_.method = wanted.fit.method.value_or(alone ? FitMethod::network : FitMethod::blend).parts;
+    const FitMethod usual = alone ? FitMethod::network : wanted.fit.quick ? FitMethod::process : FitMethod::blend;
+    plan_.method = wanted.fit.method.value_or(usual).parts;
+    note_quick();
     if (plan_.method == FitMethod::blend && (other_spread || wanted.model.members == 1u)) {
       throw UsageError(other_spread
                            ? "[fit] method: a blend takes its spread from the process and the networks' folds; leave "
@@ -119,6 +124,16 @@ class Planner {
     const SplitSettings& split = wanted.split;
     const bool can = plan_.method == FitMethod::blend || plan_.method == FitMethod::process;
     plan_.out_of_fold = judging == Judging::automatic && can && !split.method && !split.held_out && split.platforms.empty();
+  }
+
+  // The process alone is a blend's smaller part of the work and most of its worth; networks that are asked for are fewer and are
+  // trained as briefly as those of a blend.
+  void note_quick() {
+    if (!plan_.settings.fit.quick || plan_.method == FitMethod::other) return;
+    if (!has_networks(plan_))
+      note(plan_, "Quick: the process alone, without networks.");
+    else
+      note(plan_, "Quick: {} networks, trained briefly.", plan_.settings.model.members.value_or(kQuickMembers));
   }
 
   void note_method() {
@@ -209,7 +224,7 @@ class Planner {
     plan_.spec = spec;
     const UncertaintyMethod method = plan_.settings.uncertainty.method;
     const bool drawn = method == UncertaintyMethod::variational || method == UncertaintyMethod::dropout;
-    plan_.members = wanted.members.value_or(drawn ? 1 : kUsualMembers);
+    plan_.members = wanted.members.value_or(drawn ? 1 : plan_.settings.fit.quick ? kQuickMembers : kUsualMembers);
     const double length = lengthscale_from_engine(plan_.domain, spec.spatial.lengthscales[0]);
     if (plan_.method == FitMethod::other) note_method();
     if (!has_networks(plan_)) return;
@@ -261,7 +276,7 @@ class Planner {
     const auto n = static_cast<double>(training);
     Recipe recipe = by_paper(plan_) ? paper_recipe() : default_recipe();
     if (!by_paper(plan_)) {
-      const bool blend = plan_.method == FitMethod::blend;
+      const bool blend = plan_.method == FitMethod::blend || plan_.settings.fit.quick;
       recipe.epochs =
           std::clamp(std::round((blend ? kBlendWork : kWork) / (kUsualMembers * n)), 1.0, blend ? kBlendMostEpochs : kMostEpochs);
       // A power of two that leaves enough steps of the usual number of epochs: fewer epochs are then less work in proportion.
@@ -310,9 +325,12 @@ class Planner {
     if (plan_.method == FitMethod::other) return;  // methods foresee their own
     const auto n = static_cast<double>(observations_.size());
     const bool variational = plan_.settings.uncertainty.method == UncertaintyMethod::variational;
-    const double networks = training_bytes(plan_.spec, plan_.recipe, plan_.members, plan_.split.training.size(),
-                                           threads_or_all(plan_.settings.threads), variational);
-    plan_.memory_mib = (networks + n * (41.0 + 4.0 * (plan_.spec.coordinates() + 3.0))) / 1048576.0;
+    const double networks = !has_networks(plan_)
+                                ? 0.0
+                                : training_bytes(plan_.spec, plan_.recipe, plan_.members, plan_.split.training.size(),
+                                                 threads_or_all(plan_.settings.threads), variational);
+    const double process = plan_.method == FitMethod::network ? 0.0 : kProcessBytes * n;
+    plan_.memory_mib = (networks + process + n * (41.0 + 4.0 * (plan_.spec.coordinates() + 3.0))) / 1048576.0 + kProgramMib;
     const double there_mib =
         static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / 1048576.0;
     if (plan_.memory_mib > there_mib) {

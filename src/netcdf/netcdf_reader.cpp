@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <netcdf.h>
+#include <netcdf_filter.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,7 @@
 #include "drift/text.h"
 #include "netcdf/classic_header.h"
 #include "netcdf/netcdf_call.h"
+#include "netcdf/zarr_codecs.h"
 
 namespace drift {
 namespace {
@@ -309,6 +311,14 @@ void NcReader::keep_chunks(const NcVariable& variable, std::size_t axis) const {
   nc_set_var_chunk_cache(variable.group, variable.id, std::min(bytes + (bytes >> 2U), kMostBytes), kSlots, 0.75F);
 }
 
+// Under the lock.
+void NcReader::check_packing(const NcVariable& variable) const {
+  if (!is_zarr(path_)) return;
+  std::size_t filters = 0;
+  if (nc_inq_var_filter_ids(variable.group, variable.id, &filters, nullptr) != NC_NOERR) filters = 0;
+  check_codecs(path_, variable.name, filters);
+}
+
 bool NcReader::has_checksums(const NcVariable& variable) const {
   const auto lock = lock_netcdf();
   int checksums = NC_NOCHECKSUM;  // classic files have none, and say so by an error
@@ -324,6 +334,7 @@ void NcReader::read_stored(const NcVariable& variable, std::span<const std::size
   }
   if (size == 0) return;
   const auto lock = lock_netcdf();
+  check_packing(variable);
   const std::string failure = fmt::format("variable '{}' cannot be read; is the file truncated or damaged?", variable.name);
   if (variable.type == NC_CHAR) {
     std::string characters(size, '\0');
@@ -348,6 +359,7 @@ std::vector<double> NcReader::read(const NcVariable& variable) const {
 std::vector<std::string> NcReader::read_text(const NcVariable& variable) const {
   const auto lock = lock_netcdf();
   const std::string what = fmt::format("variable '{}' cannot be read as text", variable.name);
+  check_packing(variable);
   const std::size_t size = variable.size();
   if (variable.type == NC_STRING) {
     std::vector<char*> strings(size, nullptr);

@@ -94,6 +94,7 @@ class NcReader {
   std::optional<std::string> text_of(int group, int variable, const std::string& attribute) const;
   std::vector<double> numbers_of(int group, int variable, const std::string& attribute) const;
   int type_of(const NcVariable& variable, const std::string& attribute) const;
+  void check_packing(const NcVariable& variable) const;
   void set_valid_range(const NcVariable& variable, NcPacking& packing) const;
 
   std::filesystem::path path_;

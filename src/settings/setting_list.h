@@ -149,6 +149,8 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
             .bearing(kNetworks));
   visit("fit", "folds", s.fit.folds,
         between("--folds", "Folds of whole tracks or blocks; each network leaves one out", 2, 255).bearing(kNetworks));
+  visit("fit", "quick", s.fit.quick,
+        any("--quick", "A first look in about a minute: the process alone, or few networks trained briefly").bearing(kNetworks));
 
   const auto model = [&](const char* key, auto& field, const SettingRule& rule) {
     visit("model", key, field, rule.bearing(kNetworks));

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "drift/run_settings.h"
+#include "product_files.h"
 #include "settings_table.h"
 #include "small_run.h"
 
@@ -96,6 +97,17 @@ TEST(VerbPages, ThereIsOneForEveryVerb) {
   EXPECT_EQ(verbs, written.size());
 }
 
+// Files of products that a page reads: the real ones where they are at hand, else simulated ones of the same layout.
+void add_products(const std::filesystem::path& folder, const std::string& examples) {
+  const std::filesystem::path ice = std::filesystem::path(DRIFT_TEST_DATA) / "cryosat2_l2i";
+  if (contains(examples, "cryosat2/") && std::filesystem::is_directory(ice)) {
+    std::filesystem::create_directory_symlink(std::filesystem::absolute(ice), folder / "cryosat2");
+  } else if (contains(examples, "cryosat2/")) {
+    write_cryosat2_passes(folder / "cryosat2");
+  }
+  if (contains(examples, "swot/")) write_swot_passes(folder / "swot");
+}
+
 class HowToPage : public testing::TestWithParam<std::string> {};
 
 TEST_P(HowToPage, ExamplesRun) {
@@ -103,6 +115,7 @@ TEST_P(HowToPage, ExamplesRun) {
   std::filesystem::copy(small_run(), folder.path(), std::filesystem::copy_options::recursive);
   const std::string examples = blocks(read_file(page("howto/" + GetParam() + ".md")), "sh");
   ASSERT_TRUE(contains(examples, "drift "));
+  add_products(folder.path(), examples);
   expect_examples_run(folder.path(), examples);
 }
 

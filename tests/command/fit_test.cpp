@@ -104,8 +104,36 @@ TEST(Fit, PlansWithoutTrainingWhenAsked) {
     EXPECT_EQ(run.status, 0);
     EXPECT_TRUE(contains(run.out, "Training: 20 epochs"));
     EXPECT_TRUE(contains(run.out, "Memory: about ")) << run.out;
+    EXPECT_TRUE(contains(run.out, "\nTime: about ")) << run.out;
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors"));
   }
+}
+
+TEST(Fit, WithQuickTakesTheProcessAloneAndSaysSo) {
+  const TemporaryFolder folder;
+  const std::string tracks = (small_run() / "tracks.nc").string();
+  const FinishedRun run = run_shell(folder.path(), fmt::format("drift fit '{}' --value ssh --quick --plan", tracks));
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "\nQuick: the process alone, without networks.\n")) << run.out;
+  EXPECT_FALSE(contains(run.out, "Model:")) << run.out;
+  const FinishedRun networks =
+      run_shell(folder.path(),
+                fmt::format("drift fit '{}' --value ssh --quick --method network --features 64 --bottleneck 16 --plan", tracks));
+  EXPECT_TRUE(contains(networks.out, "\nQuick: 5 networks, trained briefly.\n")) << networks.out;
+  EXPECT_TRUE(contains(networks.out, "\nModel: 5 networks of ")) << networks.out;
+}
+
+TEST(Fit, ComparesItselfWithABaselineInOneLine) {
+  const TemporaryFolder folder;
+  const FinishedRun run = fit(folder, "--method process --out m.safetensors");
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "\nBaseline, inverse distance weighting on the same observations: RMSE ")) << run.out;
+  EXPECT_TRUE(contains(run.out, "The model wins by ")) << run.out;
+  const json report = json::parse(fit(folder, "--method process --out j.safetensors --json").out);
+  EXPECT_NEAR(report["baseline"]["model_rmse"].get<double>(), report["scores"]["rmse"].get<double>(), 1e-9);
+  EXPECT_GT(report["baseline"]["rmse"], report["baseline"]["model_rmse"]);
+  EXPECT_EQ(report["baseline"]["observations"], report["scores"]["count"]);
+  EXPECT_TRUE(report["warnings"].empty()) << report["warnings"];
 }
 
 // The contest's 500 by 300 grid of land temperatures, with clouds cut out (Heaton et al. 2019): pixels held out at random promise

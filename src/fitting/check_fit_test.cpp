@@ -1,0 +1,106 @@
+#include "fitting/check_fit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/random.h"
+#include "drift/fit.h"
+#include "fitting/fitting_testing.h"
+
+namespace drift {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Of few observations: the process is fitted in a second.
+Dataset few_observations() { return small_dataset(16, 25); }
+
+FitResult fit_with(const Dataset& data, FitMethod method, SplitMethod split = SplitMethod::track) {
+  RunSettings settings = small_settings();
+  settings.fit.method = method;
+  if (method == FitMethod::network) settings.split.method = split;
+  return fit(plan_fit(settings, data), data);
+}
+
+// Out of fold, all being few enough: the very observations that were scored.
+TEST(Baseline, LosesToAProcessOfASmoothFieldWhichHasNoWarnings) {
+  const FitResult result = fit_with(few_observations(), FitMethod::process);
+  ASSERT_TRUE(result.baseline);
+  EXPECT_EQ(result.baseline->count, result.held_out->count);
+  EXPECT_NEAR(result.baseline->model_rmse, result.held_out->rmse, 1e-9 * result.held_out->rmse);
+  EXPECT_LT(result.baseline->rmse, 1.0);
+  EXPECT_LT(result.baseline->model_rmse, result.baseline->rmse);
+  EXPECT_THAT(result.warnings, IsEmpty());
+}
+
+TEST(Baseline, IsScoredOnHeldOutObservationsAndOnATestSet) {
+  Dataset data = few_observations();
+  const FitResult held_out = fit_with(data, FitMethod::network);
+  ASSERT_TRUE(held_out.baseline);
+  EXPECT_EQ(held_out.baseline->count, held_out.held_out->count);
+  EXPECT_NEAR(held_out.baseline->model_rmse, held_out.held_out->rmse, 1e-9 * held_out.held_out->rmse);
+  for (std::size_t i = 0; i < data.observations.size(); ++i) {
+    if (data.observations.track[i] == 7) data.test.push_back(i);
+  }
+  const FitResult tested = fit_with(data, FitMethod::network);
+  ASSERT_TRUE(tested.baseline);
+  EXPECT_EQ(tested.baseline->count, data.test.size());
+}
+
+TEST(Baseline, IsNoneWhereNothingIsScored) {
+  const FitResult result = fit_with(few_observations(), FitMethod::network, SplitMethod::none);
+  EXPECT_FALSE(result.held_out);
+  EXPECT_FALSE(result.baseline);
+}
+
+TEST(FitWarnings, SayThatNoiseDominates) {
+  EXPECT_THAT(fit_with(small_dataset(20, 40, 4.0), FitMethod::network).warnings,
+              testing::Contains(HasSubstr("of the values' variance")));
+  EXPECT_THAT(noise_warning(0.7, 1.0), IsEmpty());
+  EXPECT_THAT(noise_warning(0.8, 1.0), HasSubstr("64 % of the values' variance"));
+}
+
+// Noise alone, on which large networks are trained for long without decay or noise of their own.
+TEST(FitWarnings, SayThatNetworksOverfit) {
+  Dataset data = small_dataset(20, 30, 0.0);
+  RandomStream random({.seed = 5, .purpose = Purpose::simulation});
+  for (double& value : data.observations.value) value = random.normal();
+  RunSettings settings = small_settings();
+  settings.fit.method = FitMethod::network;
+  settings.model.features = 256;
+  settings.model.bottleneck = 32;
+  settings.model.lengthscale = 200.0;
+  settings.train.epochs = 200.0;
+  settings.train.decay_noise_sd = 1e-4;
+  settings.train.value_noise_sd = 0.0;
+  EXPECT_THAT(fit(plan_fit(settings, data), data).warnings, testing::Contains(HasSubstr("they overfit")));
+  EXPECT_THAT(overfit_warning(0.5, 1.0), IsEmpty());
+}
+
+// Errors that grow with the distance to the data, and a spread that does or does not.
+TEST(FitWarnings, SayThatTheSpreadDoesNotGrowAwayFromTheData) {
+  Forecast flat, growing;
+  std::vector<double> nearest;
+  RandomStream random({.seed = 6, .purpose = Purpose::simulation});
+  for (int i = 0; i < 1000; ++i) {
+    const double distance = 0.01 * (1 + i % 100);
+    nearest.push_back(distance);
+    for (Forecast* forecast : {&flat, &growing}) {
+      forecast->mean.push_back(0.0);
+      forecast->y.push_back(distance * (i % 2 == 0 ? 1.0 : -1.0));
+      forecast->sd_epistemic.push_back(forecast == &flat ? 0.3 : distance);
+    }
+  }
+  EXPECT_THAT(spread_warning(flat, nearest), HasSubstr("do not trust it in gaps"));
+  EXPECT_THAT(spread_warning(growing, nearest), IsEmpty());
+  // Nothing to tell by: all equally near, or too few.
+  EXPECT_THAT(spread_warning(flat, std::vector<double>(1000, 0.1)), IsEmpty());
+  flat.y.resize(100), flat.mean.resize(100), flat.sd_epistemic.resize(100), nearest.resize(100);
+  EXPECT_THAT(spread_warning(flat, nearest), IsEmpty());
+}
+
+}  // namespace
+}  // namespace drift

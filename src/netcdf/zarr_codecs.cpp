@@ -1,0 +1,54 @@
+#include "netcdf/zarr_codecs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "drift/error.h"
+
+namespace drift {
+namespace {
+
+using nlohmann::json;
+
+std::string text_at(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+// "blosc (lz4)", "zlib"
+std::string codec_name(const json& codec) {
+  if (!codec.is_object()) return "an unnamed codec";
+  const std::string id = text_at(codec, "id"), inner = text_at(codec, "cname");
+  return inner.empty() ? (id.empty() ? "an unnamed codec" : id) : fmt::format("{} ({})", id, inner);
+}
+
+// By the array's metadata, in the order in which they are applied.
+std::vector<std::string> codecs_of(const std::filesystem::path& metadata) {
+  std::ifstream file(metadata);
+  const json array = json::parse(file, nullptr, false);
+  std::vector<std::string> names;
+  if (!array.is_object()) return names;
+  if (const auto filters = array.find("filters"); filters != array.end() && filters->is_array()) {
+    for (const json& filter : *filters) names.push_back(codec_name(filter));
+  }
+  if (const auto compressor = array.find("compressor"); compressor != array.end() && !compressor->is_null())
+    names.push_back(codec_name(*compressor));
+  return names;
+}
+
+}  // namespace
+
+void check_codecs(const std::filesystem::path& store, const std::string& array, std::size_t applied) {
+  const std::vector<std::string> codecs = codecs_of(store / array / ".zarray");
+  if (codecs.size() <= applied) return;
+  throw Error(
+      fmt::format("{}: variable '{}' is packed with {}, which this netCDF library cannot unpack; write it again without "
+                  "compressor and filters, or as NetCDF, as xarray does: xarray.open_zarr(\"{}\").to_netcdf(\"{}.nc\")",
+                  store.string(), array, fmt::join(codecs, " and "), store.filename().string(), store.stem().string()));
+}
+
+}  // namespace drift
