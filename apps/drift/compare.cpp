@@ -80,7 +80,7 @@ class Compare {
     const drift::Control control = {.progress = [&](double share, const std::string& what) {
       if (line) line->update(share, 1.0, what);
     }};
-    print("{}", drift::to_json(drift::compare_fit(plan, reading, options_.one, options_.one_seed, control)));
+    print_json_text(drift::to_json(drift::compare_fit(plan, reading, options_.one, options_.one_seed, control)));
   }
 
   drift::ComparedFit fit_in_child(const std::string& method, std::uint64_t seed, const std::stop_token& stop) const {
@@ -143,7 +143,7 @@ class Compare {
     const std::string pictures = draw(plan, comparison);
     const bool coloured = isatty(STDOUT_FILENO) == 1;
     if (options_.json) {
-      print("{}", drift::comparison_json(comparison));
+      print_json_text(drift::comparison_json(comparison));
     } else {
       const std::string table = "\n" + drift::comparison_text(comparison, coloured);
       if (coloured && !options_.quiet)

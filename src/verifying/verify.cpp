@@ -13,13 +13,12 @@
 #include "drift/grouped.h"
 #include "drift/run_settings.h"
 #include "drift/tune.h"
+#include "netcdf/guarded_open.h"
 #include "netcdf/netcdf_reader.h"
 #include "network/safetensors.h"
 
 namespace drift {
 namespace {
-
-constexpr std::size_t kBlock = std::size_t{1} << 22;  // numbers of a NetCDF file that are in memory at a time
 
 std::string count_text(std::size_t count) { return grouped(static_cast<double>(count)); }
 std::string bytes_text(std::uint64_t bytes) { return fmt::format("{:.3g} MB", 1e-6 * static_cast<double>(bytes)); }
@@ -101,32 +100,31 @@ VerifiedFile verify_study(const std::filesystem::path& path) {
   return verified;
 }
 
-// Reads all numbers of a variable, some rows of its first dimension at a time.
-void read_through(const NcReader& file, const NcVariable& variable) {
-  std::vector<std::size_t> start(variable.dimensions.size(), 0), count;
-  for (const NcDimension& dimension : variable.dimensions) count.push_back(dimension.length);
-  const std::size_t size = variable.size();
-  const std::size_t rows = count.empty() ? 1 : count[0];
-  if (size == 0) return;
-  const std::size_t width = size / rows, step = std::clamp<std::size_t>(kBlock / width, 1, rows);
-  std::vector<double> numbers(step * width);
-  for (std::size_t row = 0; row < rows; row += step) {
-    const std::size_t here = std::min(step, rows - row);
-    if (!count.empty()) start[0] = row, count[0] = here;
-    file.read_stored(variable, start, count, std::span(numbers).first(here * width));
+void read_all(const std::filesystem::path& path) {
+  const NcReader file(path);
+  for (const NcVariable& variable : file.variables()) {
+    if (variable.is_number()) file.read_through(variable);
   }
 }
 
+// Throws Error for damage; by a child process where HDF5 reads it, which damage may crash or hang.
+void check_data(const std::filesystem::path& path) {
+  constexpr double kLeastMegabytesPerS = 1.0;
+  if (!is_hdf5(path)) return read_all(path);
+  const double megabytes = 1e-6 * static_cast<double>(std::filesystem::file_size(path));
+  check_guarded(path, kOpenLimitS + megabytes / kLeastMegabytesPerS, read_all);
+}
+
 VerifiedFile verify_netcdf(const std::filesystem::path& path) {
-  const NcReader file(path);
+  const NcReader file = open_guarded(path);
   const std::string source = file.text("source").value_or("");
   if (!source.starts_with("drift ")) {
     throw Error(fmt::format("{}: is a NetCDF file but not of drift; drift inspect shows what it holds", path.string()));
   }
+  check_data(path);
   VerifiedFile verified = {file.text("cdm_data_type").value_or("") == "Grid" ? "map" : "observations", true, {}};
   std::string names;
   for (const NcVariable& variable : file.variables()) {
-    if (variable.is_number()) read_through(file, variable);
     const bool axis = variable.dimensions.size() < 2 || variable.name.ends_with("_bounds");
     if (axis && verified.kind == "map") continue;  // short and in one piece, where HDF5 has no checksums
     names += (names.empty() ? "" : ", ") + variable.name;
