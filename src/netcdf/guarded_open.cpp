@@ -59,7 +59,7 @@ bool write_all(int to, const char* bytes, std::size_t count) {
     const auto length = static_cast<std::uint32_t>(wrong.size());
     std::array<char, sizeof(length)> head = {};
     std::memcpy(head.data(), &length, sizeof(length));
-    if (!write_all(to, head.data(), head.size()) || !write_all(to, wrong.data(), wrong.size())) break;
+    if (!write_all(to, head.data(), head.size()) || !write_all(to, wrong.data(), wrong.size())) ::_exit(1);
   }
   ::_exit(0);
 }
@@ -117,10 +117,11 @@ class Guard {
   // The file at hand is what the child was lost to.
   void note_lost(bool hung) {
     const int status = end();
-    std::string what =
-        hung ? fmt::format("it hangs: HDF5 could not read it within {:g} s", limit_)
-             : fmt::format("HDF5 crashes on it ({})", WIFSIGNALED(status) ? ::sigdescr_np(WTERMSIG(status)) : "it ended");
-    results_.push_back(fmt::format("{}: {}; the file is damaged", files_[results_.size()].string(), what));
+    const std::string what =
+        hung ? fmt::format("it hangs: HDF5 could not read it within {:g} s; the file is damaged", limit_)
+        : WIFSIGNALED(status) ? fmt::format("HDF5 crashes on it ({}); the file is damaged", ::sigdescr_np(WTERMSIG(status)))
+                              : "not opened: the child process that was to try it first ended early";
+    results_.push_back(fmt::format("{}: {}", files_[results_.size()].string(), what));
   }
 
   int end() {

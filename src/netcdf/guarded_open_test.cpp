@@ -111,7 +111,8 @@ TEST(TryToOpen, EndsAnEndlessLoopAtTheLimit) {
   const auto files = a_bad_one_among_good_ones(folder);
   const auto begin = std::chrono::steady_clock::now();
   const Tried tried = try_to_open(files, 1.0, {}, spoilt([] {
-                                    for (volatile int turns = 0;; turns = turns + 1) {
+                                    volatile const bool forever = true;
+                                    while (forever) {
                                     }
                                   }));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));

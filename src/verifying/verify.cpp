@@ -1,10 +1,14 @@
 #include "drift/verify.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
+#include <cerrno>
+#include <system_error>
+
+#include "core/atomic_file.h"
 
 #include "drift/engine.h"
 #include "drift/enum_words.h"
@@ -26,11 +30,11 @@ std::string bytes_text(std::uint64_t bytes) { return fmt::format("{:.3g} MB", 1e
 // The first bytes of a file, fewer where it is shorter.
 std::string beginning(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path)) throw Error(fmt::format("{}: is a folder", path.string()));
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(fmt::format("{}: cannot be read; is there such a file?", path.string()));
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string bytes(64, '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  const ssize_t count = file.is_open() ? ::read(file.get(), bytes.data(), bytes.size()) : -1;
+  if (count < 0) throw Error(fmt::format("{}: cannot be read: {}", path.string(), std::generic_category().message(errno)));
+  bytes.resize(static_cast<std::size_t>(count));
   if (bytes.empty()) throw Error(fmt::format("{}: is empty", path.string()));
   return bytes;
 }

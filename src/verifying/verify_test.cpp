@@ -113,7 +113,7 @@ TEST(Verify, OutlivesMapsWithFlippedBytes) {
 
 TEST(Verify, SaysWhatIsWrongWithOtherFiles) {
   const ScratchFolder folder;
-  EXPECT_EQ(problem_of(folder / "none"), " cannot be read; is there such a file?");
+  EXPECT_EQ(problem_of(folder / "none"), " cannot be read: No such file or directory");
   write_bytes(folder / "empty", "");
   EXPECT_EQ(problem_of(folder / "empty"), " is empty");
   EXPECT_EQ(problem_of(folder / "."), " is a folder");
