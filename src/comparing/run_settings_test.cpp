@@ -142,7 +142,7 @@ TEST(RunFile, MayNotBeNestedWithoutEnd) {
     for (int quotes = 3; quotes <= 5; ++quotes) {
       const std::string text = repeated(quote, 3) + "a" + repeated(quote, quotes);
       EXPECT_EQ(refusal("x = [" + text + ", {" + repeated("a.", 40000) + "a = 1}]\n"), "run.toml:1: nested more than 16 deep");
-      EXPECT_EQ(parse("[data]\nvalue = " + text + "\n").data.value, "a" + repeated(quote, quotes - 3));
+      EXPECT_EQ(parse("[data]\nfiles = " + text + "\n").data.files.front(), "a" + repeated(quote, quotes - 3));
     }
     EXPECT_EQ(refusal("x = [" + repeated(quote, 6) + ", {" + repeated("a.", 40000) + "a = 1}]\n"),
               "run.toml:1: nested more than 16 deep");

@@ -9,7 +9,6 @@
 #include <system_error>
 
 #include "core/atomic_file.h"
-
 #include "drift/engine.h"
 #include "drift/enum_words.h"
 #include "drift/error.h"
