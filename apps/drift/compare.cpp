@@ -83,7 +83,7 @@ class Compare {
     control.progress = [&](double share, const std::string& what) {
       if (line) line->update(share, 1.0, what);
     };
-    print("{}", drift::to_json(drift::compare_fit(plan, reading, options_.one, options_.one_seed, control)));
+    print_json_text(drift::to_json(drift::compare_fit(plan, reading, options_.one, options_.one_seed, control)));
   }
 
   drift::ComparedFit fit_in_child(const std::string& method, std::uint64_t seed, const std::stop_token& stop) const {
@@ -153,7 +153,7 @@ class Compare {
   void report(const drift::ComparePlan& plan, const drift::Comparison& comparison, const std::string& pictures) const {
     const bool coloured = isatty(STDOUT_FILENO) == 1;
     if (options_.json) {
-      print("{}", drift::comparison_json(comparison));
+      print_json_text(drift::comparison_json(comparison));
     } else {
       const std::string table = "\n" + drift::comparison_text(comparison, coloured);
       if (coloured && !options_.quiet)

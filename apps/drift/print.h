@@ -25,3 +25,6 @@ void print(std::FILE* stream, fmt::format_string<Values...> format, Values&&... 
 
 // Indented, and a line of its own.
 void print_json(const nlohmann::ordered_json& json);
+
+// JSON that is text already: what `put` would show as \x7f is escaped as JSON has it.
+void print_json_text(const std::string& text);

@@ -52,7 +52,7 @@ void run(const VerifyOptions& options) {
   if (options.json) print_json(list);
   if (problems.empty()) return;
   if (options.files.size() == 1) throw drift::Error(problems.front());
-  for (const std::string& problem : problems) fmt::print(stderr, "drift: {}\n", problem);
+  for (const std::string& problem : problems) print(stderr, "drift: {}\n", problem);
   throw drift::Error(fmt::format("{} of {} files are not whole", problems.size(), options.files.size()));
 }
 

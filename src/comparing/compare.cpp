@@ -150,9 +150,24 @@ std::vector<ComparedMethod> summarise(const std::vector<std::string>& methods, s
   return rows;
 }
 
+// The names of fits depend on the data, so they are checked once these are read.
+void check_fit_paths(const ComparePlan& plan) {
+  NamedPaths outputs;
+  for (const std::uint64_t seed : plan.seeds) {
+    for (const std::string& method : plan.methods) {
+      const std::string stem = fit_stem(plan, method, seed).string();
+      for (const char* ending : {".json", ".nc"}) outputs.push_back({"a fit of the comparison,", stem + ending});
+    }
+  }
+  check_distinct(run_inputs(plan.fit.settings), outputs);
+}
+
 Comparison compare(const ComparePlan& plan, const Dataset& data, const Control& control, const CompareHooks& hooks) {
   const RunSettings settings = settings_under(control, plan.fit.settings);
-  if (!plan.folder.empty()) make_folder(plan.folder / "fits");
+  if (!plan.folder.empty()) {
+    check_fit_paths(plan);
+    make_folder(plan.folder / "fits");
+  }
   Comparison out = {.finished = false,
                     .variable = plan.info.value.name,
                     .unit = plan.info.value.unit,
@@ -224,6 +239,7 @@ void check_compare_paths(const RunSettings& settings) {
 
 std::filesystem::path save_compare_run(const ComparePlan& plan) {
   check_compare_paths(plan.fit.settings);
+  check_fit_paths(plan);
   make_folder(plan.folder / "fits");
   RunSettings settings = plan.fit.settings;
   settings.compare.folder = plan.folder.string();

@@ -33,6 +33,9 @@ RunSettings with_absolute_paths(RunSettings settings);
 // Without its ending: where a fit's result (.json) and map (.nc) lie in the plan's folder. Other data or settings, another name.
 std::filesystem::path fit_stem(const ComparePlan& plan, const std::string& method, std::uint64_t seed);
 
+// Throws UsageError where a fit of the plan would be written over a file that the run reads.
+void check_fit_paths(const ComparePlan& plan);
+
 // The grid's points that a map shows, and what is known there.
 struct MapPoints {
   std::vector<std::size_t> index;        // of the grid

@@ -98,6 +98,25 @@ TEST(Compare, ScoresDriftAsFitDoes) {
     EXPECT_GT(measures.at(cost).mean, 0.0) << cost;
 }
 
+TEST(Compare, WritesNoFitOverWhatItReads) {
+  const ScratchFolder folder;
+  const Dataset data = small_dataset();
+  for (const char* ending : {".json", ".nc"}) {
+    RunSettings settings = settings_with({"flat"}, folder);
+    settings.data.files = {(folder / "observations.csv").string()};
+    write_bytes(folder / "observations.csv", "precious");
+    const ComparePlan plan = plan_compare(settings, data, fakes());
+    std::filesystem::create_directories(plan.folder / "fits");
+    const std::filesystem::path output = fit_stem(plan, "flat", 2).string() + ending;
+    std::filesystem::remove(output);
+    std::filesystem::create_hard_link(folder / "observations.csv", output);
+    EXPECT_THROW(compare(plan, data), UsageError) << ending;
+    EXPECT_THROW(save_compare_run(plan), UsageError) << ending;
+    EXPECT_EQ(read_bytes(output), "precious");
+    std::filesystem::remove(output);
+  }
+}
+
 TEST(Compare, KeepsNothingWithoutAFolder) {
   const ScratchFolder folder;
   const Dataset data = small_dataset();

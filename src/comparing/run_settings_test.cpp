@@ -139,6 +139,16 @@ TEST(RunFile, MayNotBeNestedWithoutEnd) {
   EXPECT_EQ(refusal("\n[" + repeated("a.", 40000) + "a]\n"), "run.toml:2: nested more than 16 deep");
   EXPECT_EQ(refusal("x = '#'\na = " + repeated("[", 40000) + repeated("]", 40000)), "run.toml:2: nested more than 16 deep");
   EXPECT_EQ(refusal("a = " + repeated("{a=", 40000)), "run.toml:1: nested more than 16 deep");
+  // A string of several lines may end with quotes of its own.
+  for (const std::string quote : {"\"", "'"}) {
+    for (int quotes = 3; quotes <= 5; ++quotes) {
+      const std::string text = repeated(quote, 3) + "a" + repeated(quote, quotes);
+      EXPECT_EQ(refusal("x = [" + text + ", {" + repeated("a.", 40000) + "a = 1}]\n"), "run.toml:1: nested more than 16 deep");
+      EXPECT_EQ(parse("[data]\nfiles = " + text + "\n").data.files.front(), "a" + repeated(quote, quotes - 3));
+    }
+    EXPECT_EQ(refusal("x = [" + repeated(quote, 6) + ", {" + repeated("a.", 40000) + "a = 1}]\n"),
+              "run.toml:1: nested more than 16 deep");
+  }
   EXPECT_THAT(refusal(std::string(20 << 20, '#')), HasSubstr("more than a run file may have"));
   // What only looks nested is not.
   const RunSettings settings = parse("# " + repeated("a.", 100) + "\n[data]\nfiles = ['" + repeated("../", 100) + "a.nc', \"" +

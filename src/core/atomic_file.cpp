@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <system_error>
@@ -47,6 +48,16 @@ fs::path temporary_name(const fs::path& target) {
   return name;
 }
 
+// Whether a process writes no more: it is not there, or was killed and only waits for its parent to notice.
+bool is_gone(pid_t process) {
+  if (::kill(process, 0) != 0) return errno == ESRCH;
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string status;
+  std::getline(file, status);
+  const std::size_t name_end = status.rfind(") ");
+  return name_end != std::string::npos && status.substr(name_end + 2).starts_with('Z');
+}
+
 // Whether a temporary file, by the end of its name, was left behind by a process of this machine that is no more.
 bool is_left_behind(std::string_view end) {
   if (!end.starts_with(machine() + "-") || !end.ends_with(".part")) return false;
@@ -56,17 +67,11 @@ bool is_left_behind(std::string_view end) {
   const pid_t process = (*numbers)[0];
   // This process's own number may have been another's before: in a container it often is.
   if (process == ::getpid()) return static_cast<unsigned>((*numbers)[1]) >= names_given;
-  return ::kill(process, 0) != 0 && errno == ESRCH;
+  return is_gone(process);
 }
 
-// Removes what killed processes left of earlier attempts at this file; once per file, for folders may be long.
+// Removes what killed processes left of earlier attempts at this file.
 void remove_left_behind(const fs::path& target) {
-  static std::mutex mutex;
-  static std::set<fs::path> done;
-  {
-    const std::lock_guard lock(mutex);
-    if (!done.insert(target).second) return;
-  }
   const std::string stem = target.filename().string() + ".";
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   std::error_code ignored;
@@ -74,6 +79,17 @@ void remove_left_behind(const fs::path& target) {
     const std::string name = entry->path().filename().string();
     if (name.starts_with(stem) && is_left_behind(std::string_view(name).substr(stem.size()))) ::unlink(entry->path().c_str());
   }
+}
+
+// Once per file, for folders may be long.
+void remove_left_behind_once(const fs::path& target) {
+  static std::mutex mutex;
+  static std::set<fs::path> done;
+  {
+    const std::lock_guard lock(mutex);
+    if (!done.insert(target).second) return;
+  }
+  remove_left_behind(target);
 }
 
 }  // namespace
@@ -110,7 +126,7 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(path), target_(behind_links
     throw Error(fmt::format("cannot write {}: it exists and is not a regular file", path.string()));
   }
   if (exists) mode_ = status.st_mode & 0777;
-  remove_left_behind(target_);
+  remove_left_behind_once(target_);
   // No one may read meanwhile who may not in the end.
   const mode_t meanwhile = exists ? 0600 : 0666;
   int error = EEXIST;
@@ -168,6 +184,12 @@ void AtomicFile::sync_folder() const {
   const FileDescriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor.is_open()) return;
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS) fail(errno);
+}
+
+void remove_with_attempts(const fs::path& path) {
+  std::error_code ignored;
+  remove_left_behind(behind_links(path));
+  fs::remove(path, ignored);
 }
 
 }  // namespace drift

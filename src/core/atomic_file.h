@@ -70,4 +70,7 @@ class AtomicFile {
   FileDescriptor file_;
 };
 
+// Removes a file of which no more is needed, as far as it is there, and what killed processes left of attempts at it.
+void remove_with_attempts(const std::filesystem::path& path);
+
 }  // namespace drift

@@ -82,6 +82,31 @@ TEST(AtomicFile, RemovesWhatAKilledRunLeftOfTheSameFile) {
   EXPECT_EQ(folder.files(), 2U);  // the model, and what was left of the other
 }
 
+TEST(AtomicFile, RemovesWhatAProcessLeftThatNobodyHasWaitedFor) {
+  const ScratchFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AtomicFile file(folder / "model");
+    ::kill(::getpid(), SIGKILL);
+  }
+  siginfo_t ended = {};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  ASSERT_EQ(folder.files(), 1U);
+  write_text_file(folder / "model", "whole");
+  EXPECT_EQ(folder.files(), 1U);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
+TEST(RemoveWithAttempts, LeavesNothingOfAFileThatIsNotWrittenAgain) {
+  const ScratchFolder folder;
+  write_text_file(folder / "model.checkpoint", "done with");
+  leave_behind(folder / "model.checkpoint");
+  leave_behind(folder / "model");
+  remove_with_attempts(folder / "model.checkpoint");
+  EXPECT_EQ(folder.files(), 1U);  // of the model
+  remove_with_attempts(folder / "none");
+}
+
 TEST(AtomicFile, LeavesAloneWhatALiveProcessIsWriting) {
   const ScratchFolder folder;
   std::array<int, 2> ready = {}, done = {};

@@ -180,7 +180,7 @@ class ObservationReader {
           fmt::format("the preset \"{}\" is for NetCDF files, and {} is not one", options.preset, files_[0].string()));
     }
     reading_.report.files = files_;
-    reading_.report.warnings = left_out_;
+    reading_.report.warnings = warnings_;
     reading_.report.format = netcdf_ ? "NetCDF" : "CSV";
   }
 
@@ -204,10 +204,11 @@ class ObservationReader {
   }
 
   // What keeps a file from being opened, as far as that is known before; empty: nothing.
-  std::vector<std::string> troubles(const std::vector<std::filesystem::path>& files) const {
+  std::vector<std::string> troubles(const std::vector<std::filesystem::path>& files) {
     Control opening = control_;
     opening.threads = threads_;
-    std::vector<std::string> wrong = try_to_open(files, options_.open_limit_s, opening);
+    auto [wrong, warning] = try_to_open(files, options_.open_limit_s, opening);
+    if (!warning.empty()) warnings_.push_back(std::move(warning));
     for (std::size_t i = 0; i < files.size() && options_.bad_files == BadFiles::skip; ++i) {
       if (!wrong[i].empty() || (options_.open_limit_s > 0.0 && is_hdf5(files[i]))) continue;
       try {
@@ -229,7 +230,7 @@ class ObservationReader {
       } else if (options_.bad_files == BadFiles::stop) {
         throw Error(files.size() == 1 ? wrong[i] : wrong[i] + " (--bad-files skip reads the others)");
       } else {
-        left_out_.push_back(wrong[i] + "; it was left out.");
+        warnings_.push_back(wrong[i] + "; it was left out.");
       }
     }
     if (good.empty()) throw Error(fmt::format("none of {} files can be opened; {}", files.size(), wrong.front()));
@@ -328,7 +329,7 @@ class ObservationReader {
   const ReadOptions& options_;
   const Control& control_;
   RowFilter filter_;
-  std::vector<std::string> left_out_;
+  std::vector<std::string> warnings_;
   bool netcdf_;
   std::vector<std::filesystem::path> files_;
   int threads_;

@@ -65,6 +65,25 @@ TEST(FieldModelFile, WithAbsurdStatisticsIsRefused) {
   }
 }
 
+// They reach the TOML library, whose recursion has no end: it would overflow the stack.
+TEST(FieldModelFile, WithSettingsNestedWithoutEndIsRefusedWhenTheyAreRead) {
+  const ScratchFolder folder;
+  FieldModel model = trained();
+  for (const std::string quotes : {"\"\"\"", "\"\"\"\"", "'''''"}) {
+    model.settings = "x = [" + quotes.substr(0, 3) + "a" + quotes + ", {";
+    for (int i = 0; i < 40000; ++i) model.settings += "a.";
+    model.settings += "a = 1}]\n";
+    save_field_model(folder / "m.safetensors", model);
+    const FieldModel back = load_field_model(folder / "m.safetensors");
+    try {
+      score_model(*make_cpu_engine(), back, small_dataset(2).observations);
+      FAIL() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("nested more than 16 deep"));
+    }
+  }
+}
+
 TEST(PredictField, OfWeightsThatOverflowIsAnErrorAndNotInfinity) {
   FieldModel model = trained();
   for (Member& member : model.ensemble.members) {

@@ -435,6 +435,24 @@ TEST(Fit, IsContinuousAcrossTheDateLineAndAtThePoles) {
   }
 }
 
+// 1e6 + 1e-3 f: single precision has no digit left for f there, 0.06 apart.
+TEST(Fit, OfSmallChangesOnALargeMeanScoresAsTheChangesAlone) {
+  const auto scores = [](double scale, double mean) {
+    Dataset data = small_dataset(30, 12);
+    for (double& value : data.observations.value) value = mean + scale * value;
+    RunSettings settings = small_settings();
+    settings.fit.method = FitMethod::process;
+    const FieldModel model = fit(plan_fit(settings, data), data).model;
+    return score_model(*make_cpu_engine(), model, data.observations).all;
+  };
+  const Scores alone = scores(1.0, 0.0), small = scores(1e-3, 1e6);
+  constexpr double kTolerance = 0.05;  // the search for parameters stops elsewhere within its own tolerance
+  EXPECT_NEAR(small.rmse / 1e-3, alone.rmse, kTolerance * alone.rmse);
+  EXPECT_NEAR(*small.crps / 1e-3, *alone.crps, kTolerance * *alone.crps);
+  EXPECT_NEAR(*small.mean_sd / 1e-3, *alone.mean_sd, kTolerance * *alone.mean_sd);
+  EXPECT_LT(small.rmse, 1e-3);  // of a field whose standard deviation is 1e-3
+}
+
 TEST(ScoreModel, ScoresPlatformsApart) {
   const Dataset data = small_dataset(20, 20);
   RunSettings settings = small_settings();

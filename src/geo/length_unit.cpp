@@ -11,6 +11,7 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "drift/error.h"
 #include "geo/proj_handles.h"
@@ -72,21 +73,29 @@ std::string normal(std::string_view unit) {
   return text;
 }
 
-// By the names and short names of PROJ's database, which has EPSG's: "Clarke's foot", "ind-yd".
-std::optional<double> metres_in_database(const std::string& name) {
+using NamedUnit = std::pair<std::string, double>;
+
+// The names and short names of PROJ's database, which has EPSG's: "Clarke's foot", "ind-yd".
+std::vector<NamedUnit> units_of_database() {
   const ProjContext context(proj_context_create());
   proj_log_level(context.get(), PJ_LOG_NONE);
   int count = 0;
   PROJ_UNIT_INFO** const units = proj_get_units_from_database(context.get(), nullptr, "linear", 1, &count);
-  if (units == nullptr) return std::nullopt;
-  std::optional<double> found;
-  for (int i = 0; i < count && !found; ++i) {
-    const bool here =
-        normal(units[i]->name) == name || (units[i]->proj_short_name != nullptr && normal(units[i]->proj_short_name) == name);
-    if (here && units[i]->conv_factor > 0.0) found = units[i]->conv_factor;
+  if (units == nullptr) return {};
+  std::vector<NamedUnit> named;
+  for (int i = 0; i < count; ++i) {
+    if (!(units[i]->conv_factor > 0.0)) continue;
+    named.emplace_back(normal(units[i]->name), units[i]->conv_factor);
+    if (units[i]->proj_short_name != nullptr) named.emplace_back(normal(units[i]->proj_short_name), units[i]->conv_factor);
   }
   proj_unit_list_destroy(units);
-  return found;
+  return named;
+}
+
+std::optional<double> metres_in_database(const std::string& name) {
+  static const std::vector<NamedUnit> known = units_of_database();  // opening the database takes milliseconds
+  const auto found = std::find_if(known.begin(), known.end(), [&](const NamedUnit& unit) { return unit.first == name; });
+  return found == known.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace

@@ -48,10 +48,10 @@ struct Projection::Handles {
   ProjObject operation;  // from degrees, longitude first, to the CRS's unit, x first
 
   explicit Handles(const std::string& text) {
+    check_crs_text(text);
     proj_log_func(context.get(), &reason, remember);
     proj_log_level(context.get(), PJ_LOG_ERROR);
     proj_context_set_enable_network(context.get(), 0);
-    check_crs_text(text);
     crs.reset(proj_create(context.get(), as_crs(text).c_str()));
     if (!crs) refuse(text);
     // A CRS bound to a datum shift (+towgs84): the shift is not ours to apply.

@@ -3,9 +3,12 @@
 #include <dnnl.h>
 #include <fmt/format.h>
 #include <omp.h>
+#include <sys/mman.h>
 
+#include <cerrno>
 #include <csignal>
 #include <string>
+#include <system_error>
 
 #include "drift/error.h"
 #include "math/gemm.h"
@@ -43,12 +46,26 @@ class SignalsHeldBack {
   sigset_t before_;
 };
 
+// oneDNN writes code for this machine into memory of its own, and crashes where it gets none, as under systemd's
+// MemoryDenyWriteExecute. So before its first product as much is asked for in the same way: pages that are written, then executed.
+void check_executable_memory() {
+  constexpr std::size_t kBytes = std::size_t{8} << 20;  // of all its kernels
+  void* const pages = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const bool mapped = pages != MAP_FAILED;
+  const int error = mapped && ::mprotect(pages, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC) == 0 ? 0 : errno;
+  if (mapped) ::munmap(pages, kBytes);
+  if (error == 0) return;
+  throw Error(fmt::format("there is no memory for the code that oneDNN generates: {} {}; does this system forbid it?",
+                          mapped ? "executable pages are refused:" : "mmap fails:", std::generic_category().message(error)));
+}
+
 char letter(Transpose transpose) { return transpose == Transpose::yes ? 'T' : 'N'; }
 dnnl_dim_t dim(std::size_t size) { return static_cast<dnnl_dim_t>(size); }
 
 }  // namespace
 
 void gemm_on_all_threads(const Gemm<float>& p, int threads) {
+  [[maybe_unused]] static const bool checked = (check_executable_memory(), true);  // tried again where it threw
   const OpenMpThreads only(threads);
   const SignalsHeldBack held_back;
   const dnnl_status_t status = dnnl_sgemm(letter(p.transpose_a), letter(p.transpose_b), dim(p.m), dim(p.n), dim(p.k), p.alpha,

@@ -16,10 +16,9 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <set>
-#include <string_view>
+#include <system_error>
 
 #include "core/atomic_file.h"
 #include "core/threads.h"
@@ -31,34 +30,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Paths = std::vector<std::filesystem::path>;
-
-}  // namespace
-
-bool is_hdf5(const std::filesystem::path& path) {
-  std::array<char, 4> magic = {};
-  std::ifstream file(path, std::ios::binary);
-  file.read(magic.data(), magic.size());
-  return std::string_view(magic.data(), static_cast<std::size_t>(file.gcount())) == "\x89HDF";
-}
-
-namespace {
-
-// As `ncdump -h` does.
-void list_all(const std::filesystem::path& path) {
-  const NcReader file(path);
-  const auto read_attributes = [&](const NcVariable& owner) {
-    for (const std::string& name : file.attribute_names(owner)) {
-      file.text(owner, name);
-      file.numbers(owner, name);
-    }
-  };
-  std::set<int> groups;
-  for (NcVariable variable : file.variables()) {
-    read_attributes(variable);
-    variable.id = NC_GLOBAL;
-    if (groups.insert(variable.group).second) read_attributes(variable);
-  }
-}
 
 bool write_all(int to, const char* bytes, std::size_t count) {
   while (count > 0) {
@@ -72,7 +43,7 @@ bool write_all(int to, const char* bytes, std::size_t count) {
 }
 
 // For each file a number of bytes and so many bytes of text: what is wrong with it.
-[[noreturn]] void work_as_child(const Paths& files, std::size_t first, int to) {
+[[noreturn]] void work_as_child(const Paths& files, std::size_t first, const Listing& listing, int to) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_DFL);
   const rlimit none = {.rlim_cur = 0, .rlim_max = 0};
@@ -81,14 +52,14 @@ bool write_all(int to, const char* bytes, std::size_t count) {
   for (std::size_t i = first; i < files.size(); ++i) {
     std::string wrong;
     try {
-      list_all(files[i]);
+      listing(files[i]);
     } catch (const std::exception& error) {
       wrong = error.what();
     }
     const auto length = static_cast<std::uint32_t>(wrong.size());
     std::array<char, sizeof(length)> head = {};
     std::memcpy(head.data(), &length, sizeof(length));
-    if (!write_all(to, head.data(), head.size()) || !write_all(to, wrong.data(), wrong.size())) break;
+    if (!write_all(to, head.data(), head.size()) || !write_all(to, wrong.data(), wrong.size())) ::_exit(1);
   }
   ::_exit(0);
 }
@@ -96,7 +67,7 @@ bool write_all(int to, const char* bytes, std::size_t count) {
 // A child and its share of the files; another takes over where one is lost.
 class Guard {
  public:
-  Guard(Paths files, double limit_s) : files_(std::move(files)), limit_(limit_s) {}
+  Guard(Paths files, double limit_s, const Listing& listing) : files_(std::move(files)), limit_(limit_s), listing_(listing) {}
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
   ~Guard() { end(); }
@@ -105,19 +76,22 @@ class Guard {
   int descriptor() const { return from_.get(); }
   std::vector<std::string>& results() { return results_; }
 
-  // False: no child can be had, and the rest goes untried.
-  bool start() {
+  // 0, or the system's error number: no child can be had, and the rest goes untried.
+  int start() {
     std::array<int, 2> ends = {};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-    from_ = FileDescriptor(ends[0]);
-    FileDescriptor to(ends[1]);
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return errno;
+    FileDescriptor from(ends[0]), to(ends[1]);
+    int error = 0;
     {
       const auto lock = lock_netcdf();
       child_ = ::fork();
+      error = errno;
     }
-    if (child_ == 0) work_as_child(files_, results_.size(), ends[1]);
+    if (child_ == 0) work_as_child(files_, results_.size(), listing_, ends[1]);
+    if (child_ < 0) return error;
+    from_ = std::move(from);
     since_ = Clock::now();
-    return child_ > 0;
+    return 0;
   }
 
   // Takes what the child has written. False: it is gone before its work was done.
@@ -143,10 +117,11 @@ class Guard {
   // The file at hand is what the child was lost to.
   void note_lost(bool hung) {
     const int status = end();
-    std::string what =
-        hung ? fmt::format("it hangs: HDF5 could not open it within {:g} s", limit_)
-             : fmt::format("HDF5 crashes on it ({})", WIFSIGNALED(status) ? ::sigdescr_np(WTERMSIG(status)) : "it ended");
-    results_.push_back(fmt::format("{}: {}; the file is damaged", files_[results_.size()].string(), what));
+    const std::string what =
+        hung ? fmt::format("it hangs: HDF5 could not read it within {:g} s; the file is damaged", limit_)
+        : WIFSIGNALED(status) ? fmt::format("HDF5 crashes on it ({}); the file is damaged", ::sigdescr_np(WTERMSIG(status)))
+                              : "not opened: the child process that was to try it first ended early";
+    results_.push_back(fmt::format("{}: {}", files_[results_.size()].string(), what));
   }
 
   int end() {
@@ -164,6 +139,7 @@ class Guard {
  private:
   Paths files_;
   double limit_;
+  const Listing& listing_;
   pid_t child_ = -1;
   FileDescriptor from_;
   std::string buffer_;
@@ -171,7 +147,8 @@ class Guard {
   std::vector<std::string> results_;  // of the first files
 };
 
-void run(std::vector<std::unique_ptr<Guard>>& guards, const Control& control) {
+// 0, or why no child could be had.
+int run(std::vector<std::unique_ptr<Guard>>& guards, const Control& control) {
   constexpr int kPollMs = 50;
   for (;;) {
     control.check_stop("stopped while opening files");
@@ -179,11 +156,13 @@ void run(std::vector<std::unique_ptr<Guard>>& guards, const Control& control) {
     std::vector<Guard*> of;
     for (const auto& guard : guards) {
       if (guard->done()) continue;
-      if (guard->descriptor() < 0 && !guard->start()) return;
+      if (guard->descriptor() < 0) {
+        if (const int error = guard->start(); error != 0) return error;
+      }
       waiting.push_back({.fd = guard->descriptor(), .events = POLLIN, .revents = 0});
       of.push_back(guard.get());
     }
-    if (waiting.empty()) return;
+    if (waiting.empty()) return 0;
     ::poll(waiting.data(), waiting.size(), kPollMs);
     for (std::size_t i = 0; i < of.size(); ++i) {
       if (waiting[i].revents != 0) {
@@ -197,8 +176,24 @@ void run(std::vector<std::unique_ptr<Guard>>& guards, const Control& control) {
 
 }  // namespace
 
-std::vector<std::string> try_to_open(std::span<const std::filesystem::path> files, double limit_s, const Control& control) {
-  std::vector<std::string> results(files.size());
+void list_contents(const std::filesystem::path& path) {
+  const NcReader file(path);
+  const auto read_attributes = [&](const NcVariable& owner) {
+    for (const std::string& name : file.attribute_names(owner)) {
+      file.text(owner, name);
+      file.numbers(owner, name);
+    }
+  };
+  std::set<int> groups;
+  for (NcVariable variable : file.variables()) {
+    read_attributes(variable);
+    variable.id = NC_GLOBAL;
+    if (groups.insert(variable.group).second) read_attributes(variable);
+  }
+}
+
+Tried try_to_open(std::span<const std::filesystem::path> files, double limit_s, const Control& control, const Listing& listing) {
+  Tried all = {.wrong = std::vector<std::string>(files.size()), .warning = {}};
   std::vector<std::size_t> tried;
   for (std::size_t i = 0; i < files.size() && limit_s > 0.0; ++i) {
     if (is_hdf5(files[i])) tried.push_back(i);
@@ -208,19 +203,34 @@ std::vector<std::string> try_to_open(std::span<const std::filesystem::path> file
   for (std::size_t child = 0; child < children; ++child) {
     Paths share;
     for (std::size_t i = child; i < tried.size(); i += children) share.push_back(files[tried[i]]);
-    guards.push_back(std::make_unique<Guard>(std::move(share), limit_s));
+    guards.push_back(std::make_unique<Guard>(std::move(share), limit_s, listing));
   }
-  run(guards, control);
+  const int error = run(guards, control);
+  std::size_t untried = 0;
   for (std::size_t i = 0; i < tried.size(); ++i) {
     std::vector<std::string>& some = guards[i % children]->results();
-    if (i / children < some.size()) results[tried[i]] = std::move(some[i / children]);
+    if (i / children < some.size())
+      all.wrong[tried[i]] = std::move(some[i / children]);
+    else
+      ++untried;
   }
-  return results;
+  if (untried > 0) {
+    all.warning = fmt::format(
+        "{} of {} NetCDF-4 files were not first tried in a child process, since none could be started ({}); a damaged one can "
+        "crash HDF5 and with it this program.",
+        untried, tried.size(), std::generic_category().message(error));
+  }
+  return all;
+}
+
+void check_guarded(const std::filesystem::path& path, double limit_s, const Listing& listing, const Control& control) {
+  const Tried tried = try_to_open(std::span(&path, 1), limit_s, control, listing);
+  if (!tried.wrong.front().empty()) throw Error(tried.wrong.front());
+  if (!tried.warning.empty()) throw Error(fmt::format("{}: not opened: {}", path.string(), tried.warning));
 }
 
 NcReader open_guarded(const std::filesystem::path& path, double limit_s, const Control& control) {
-  const std::string wrong = try_to_open(std::span(&path, 1), limit_s, control).front();
-  if (!wrong.empty()) throw Error(wrong);
+  check_guarded(path, limit_s, list_contents, control);
   return NcReader(path);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,8 +11,8 @@
 
 namespace drift {
 
-// One flipped byte can make HDF5 crash, or loop for ever, as it opens a file. So files that are based on it are first opened and
-// listed, with all their attributes, by a child process with a time limit; what is read afterwards has been seen to open.
+// One flipped byte can make HDF5 crash, or loop for ever, as it opens or reads a file. So files that are based on it are first
+// opened and listed, with all their attributes, by a child process with a time limit; what is read afterwards has been seen to open.
 //
 // Children are forks: a library has no program of its own to start, and a fork takes a millisecond. In a process with threads a
 // fork may use little: this one is made while no other thread of drift is inside netCDF or HDF5 (lock_netcdf), uses these, the
@@ -20,14 +21,27 @@ namespace drift {
 
 inline constexpr double kOpenLimitS = 30.0;
 
-// What happened to each file, as a message that begins with its path; empty: nothing bad, or the file is not based on HDF5 (those
-// have their own checks). As many children side by side as the control has threads. Throws Stopped.
-std::vector<std::string> try_to_open(std::span<const std::filesystem::path> files, double limit_s, const Control& control = {});
+// What a child does with a file; it throws what is wrong with it.
+using Listing = std::function<void(const std::filesystem::path& file)>;
 
-// Whether the file begins as those based on HDF5 do.
-bool is_hdf5(const std::filesystem::path& path);
+// Lists all that a file holds, as `ncdump -h` does.
+void list_contents(const std::filesystem::path& file);
 
-// Opens a file that has been tried before: a bad one is an Error.
+struct Tried {
+  // Of each file: what happened to it, as a message that begins with its path; empty: nothing bad, or the file is not based on
+  // HDF5 (those have their own checks).
+  std::vector<std::string> wrong;
+  std::string warning;  // a sentence, where some went untried because no child could be had
+};
+
+// As many children side by side as the control has threads. Throws Stopped.
+Tried try_to_open(std::span<const std::filesystem::path> files, double limit_s, const Control& control = {},
+                  const Listing& listing = list_contents);
+
+// Of one file: throws Error where it is bad, and where it cannot be tried.
+void check_guarded(const std::filesystem::path& path, double limit_s, const Listing& listing, const Control& control = {});
+
+// Opens a file that has been listed before.
 NcReader open_guarded(const std::filesystem::path& path, double limit_s = kOpenLimitS, const Control& control = {});
 
 }  // namespace drift

@@ -3,6 +3,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
 
 #include "core/scratch_folder.h"
 #include "drift/error.h"
@@ -33,7 +39,9 @@ TEST(TryToOpen, FindsNothingWrongWithGoodFilesAndLeavesOthersAlone) {
   write_bytes(folder / "table.csv", "lon,lat\n1,2\n");
   files.push_back(folder / "table.csv");
   files.push_back(folder / "missing.nc");
-  EXPECT_THAT(try_to_open(files, 30.0), testing::Each(""));
+  const Tried tried = try_to_open(files, 30.0);
+  EXPECT_THAT(tried.wrong, testing::Each(""));
+  EXPECT_EQ(tried.warning, "");
 }
 
 TEST(TryToOpen, SaysWhatAFileThatDoesNotOpenSaysItself) {
@@ -41,7 +49,7 @@ TEST(TryToOpen, SaysWhatAFileThatDoesNotOpenSaysItself) {
   const auto good = write_small(folder, "good.nc");
   write_bytes(folder / "cut.nc", read_bytes(good).substr(0, 3000));
   const std::vector<std::filesystem::path> files = {good, folder / "cut.nc", good};
-  const std::vector<std::string> wrong = try_to_open(files, 30.0);
+  const std::vector<std::string> wrong = try_to_open(files, 30.0).wrong;
   EXPECT_EQ(wrong[0], "");
   EXPECT_THAT(wrong[1], HasSubstr("cut.nc: cannot be opened"));
   EXPECT_EQ(wrong[2], "");
@@ -60,7 +68,7 @@ TEST(TryToOpen, OutlivesDamagedFiles) {
     files.push_back(folder / fmt::format("{}.nc", at));
     write_bytes(files.back(), damaged);
   }
-  const std::vector<std::string> wrong = try_to_open(files, 1.0);
+  const std::vector<std::string> wrong = try_to_open(files, 1.0).wrong;
   std::size_t crashes = 0, refused = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const bool lost = wrong[i].find("the file is damaged") != std::string::npos;
@@ -70,6 +78,83 @@ TEST(TryToOpen, OutlivesDamagedFiles) {
   }
   EXPECT_GT(refused, 0U);
   if (crashes == 0) GTEST_SKIP() << "this HDF5 survives every one of " << files.size() << " damaged files";
+}
+
+// Does to `bad.nc` what a damaged file makes HDF5 do.
+Listing spoilt(void (*harm)()) {
+  return [harm](const std::filesystem::path& file) {
+    if (file.filename() == "bad.nc") harm();
+    list_contents(file);
+  };
+}
+
+std::vector<std::filesystem::path> a_bad_one_among_good_ones(const ScratchFolder& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const char* name : {"a.nc", "bad.nc", "c.nc", "d.nc", "e.nc"}) files.push_back(write_small(folder, name));
+  return files;
+}
+
+TEST(TryToOpen, NamesTheFileThatCrashesAndTriesTheOthers) {
+  const ScratchFolder folder;
+  const auto files = a_bad_one_among_good_ones(folder);
+  for (const int number : {SIGABRT, SIGSEGV}) {
+    const Tried tried = try_to_open(files, 30.0, {}, spoilt(number == SIGABRT ? [] { std::abort(); } : [] { ::raise(SIGSEGV); }));
+    EXPECT_EQ(tried.wrong[1], fmt::format("{}: HDF5 crashes on it ({}); the file is damaged", files[1].string(),
+                                          number == SIGABRT ? "Aborted" : "Segmentation fault"));
+    for (const std::size_t good : {0U, 2U, 3U, 4U}) EXPECT_EQ(tried.wrong[good], "");
+    EXPECT_EQ(tried.warning, "");
+  }
+}
+
+TEST(TryToOpen, EndsAnEndlessLoopAtTheLimit) {
+  const ScratchFolder folder;
+  const auto files = a_bad_one_among_good_ones(folder);
+  const auto begin = std::chrono::steady_clock::now();
+  const Tried tried = try_to_open(files, 1.0, {}, spoilt([] {
+                                    volatile const bool forever = true;
+                                    while (forever) {
+                                    }
+                                  }));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(tried.wrong[1], files[1].string() + ": it hangs: HDF5 could not read it within 1 s; the file is damaged");
+  for (const std::size_t good : {0U, 2U, 3U, 4U}) EXPECT_EQ(tried.wrong[good], "");
+}
+
+TEST(TryToOpen, TriesFilesBehindAUserBlock) {
+  const ScratchFolder folder;
+  const std::string bytes = read_bytes(write_small(folder, "good.nc"));
+  for (const std::size_t block : {512U, 1024U, 4096U}) {
+    write_bytes(folder / "bad.nc", std::string(block, 'x') + bytes);
+    EXPECT_TRUE(is_hdf5(folder / "bad.nc")) << block;
+    EXPECT_TRUE(looks_like_netcdf(folder / "bad.nc")) << block;
+    const std::vector<std::filesystem::path> files = {folder / "bad.nc"};
+    EXPECT_THAT(try_to_open(files, 30.0, {}, spoilt([] { std::abort(); })).wrong[0], HasSubstr("crashes")) << block;
+  }
+  write_bytes(folder / "other", std::string(700, 'x') + bytes);
+  EXPECT_FALSE(is_hdf5(folder / "other"));
+}
+
+TEST(TryToOpen, WarnsWhereNoChildCanBeStarted) {
+  const ScratchFolder folder;
+  const auto files = a_bad_one_among_good_ones(folder);
+  rlimit before = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::dup(0);  // one file may still be opened, but a pipe needs two
+  ::close(next);
+  const rlimit one = {.rlim_cur = static_cast<rlim_t>(next) + 1, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &one), 0);
+  const Tried tried = try_to_open(files, 30.0);
+  std::string refusal;
+  try {
+    open_guarded(files[0]);
+  } catch (const Error& error) {
+    refusal = error.what();
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_THAT(tried.wrong, testing::Each(""));
+  EXPECT_THAT(tried.warning, HasSubstr("5 of 5 NetCDF-4 files were not first tried"));
+  EXPECT_THAT(tried.warning, HasSubstr("Too many open files"));
+  EXPECT_THAT(refusal, testing::AllOf(HasSubstr(files[0].string()), HasSubstr("Too many open files")));
 }
 
 TEST(TryToOpen, IsStoppedWithinASecond) {

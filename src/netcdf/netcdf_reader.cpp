@@ -122,12 +122,26 @@ bool is_zarr(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path / ".zgroup", error);
 }
 
+bool is_hdf5(const std::filesystem::path& path) {
+  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+  constexpr std::size_t kBegins = 4;  // at the file's own beginning these tell, and damage behind them is HDF5's to find
+  constexpr std::streamoff kFirstBlock = 512;
+  std::array<char, kSignature.size()> bytes = {};
+  std::ifstream file(path, std::ios::binary);
+  for (std::streamoff at = 0; file.seekg(at).read(bytes.data(), bytes.size()); at = at == 0 ? kFirstBlock : 2 * at) {
+    const std::string_view text(bytes.data(), bytes.size());
+    if (text == kSignature || (at == 0 && text.starts_with(kSignature.substr(0, kBegins)))) return true;
+  }
+  return false;
+}
+
 bool looks_like_netcdf(const std::filesystem::path& path) {
   std::array<char, 4> magic = {};
   std::ifstream file(path, std::ios::binary);
   file.read(magic.data(), magic.size());
   const std::string_view text(magic.data(), static_cast<std::size_t>(file.gcount()));
-  return text == "\x89HDF" || (text.size() == 4 && text.starts_with("CDF") && (text[3] == 1 || text[3] == 2 || text[3] == 5));
+  return text == "\x89HDF" || (text.size() == 4 && text.starts_with("CDF") && (text[3] == 1 || text[3] == 2 || text[3] == 5)) ||
+         is_hdf5(path);
 }
 
 NcReader::NcReader(const std::filesystem::path& path) : path_(path) {
@@ -354,6 +368,22 @@ std::vector<double> NcReader::read(const NcVariable& variable) const {
   const NcPacking unpacking = packing(variable);
   for (double& value : values) value = unpacking.unpack(value);
   return values;
+}
+
+void NcReader::read_through(const NcVariable& variable) const {
+  constexpr std::size_t kBlock = std::size_t{1} << 22;  // numbers in memory at a time
+  std::vector<std::size_t> start(variable.dimensions.size(), 0), count;
+  for (const NcDimension& dimension : variable.dimensions) count.push_back(dimension.length);
+  const std::size_t size = variable.size();
+  const std::size_t rows = count.empty() ? 1 : count[0];
+  if (size == 0) return;
+  const std::size_t width = size / rows, step = std::clamp<std::size_t>(kBlock / width, 1, rows);
+  std::vector<double> numbers(step * width);
+  for (std::size_t row = 0; row < rows; row += step) {
+    const std::size_t here = std::min(step, rows - row);
+    if (!count.empty()) start[0] = row, count[0] = here;
+    read_stored(variable, start, count, std::span(numbers).first(here * width));
+  }
 }
 
 std::vector<std::string> NcReader::read_text(const NcVariable& variable) const {

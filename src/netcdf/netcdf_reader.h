@@ -86,6 +86,8 @@ class NcReader {
                    std::span<double> out) const;
   // The whole variable, unpacked; NaN where there is no value.
   std::vector<double> read(const NcVariable& variable) const;
+  // Reads all numbers of a variable and lets them go, some rows of its first dimension at a time: what is damaged throws.
+  void read_through(const NcVariable& variable) const;
   // A variable of characters or strings: one entry a row.
   std::vector<std::string> read_text(const NcVariable& variable) const;
 
@@ -108,7 +110,11 @@ bool is_remote(const std::filesystem::path& path);
 // Whether the folder is a Zarr store of version 2.
 bool is_zarr(const std::filesystem::path& path);
 
-// Whether the file begins as NetCDF files do (classic, HDF5). False for what cannot be opened.
+// Whether the file is based on HDF5: its signature may lie behind a user block of 512, 1024, 2048, ... bytes. False for what
+// cannot be opened.
+bool is_hdf5(const std::filesystem::path& path);
+
+// Whether it is that, or begins as classic NetCDF files do. False for what cannot be opened.
 bool looks_like_netcdf(const std::filesystem::path& path);
 
 }  // namespace drift

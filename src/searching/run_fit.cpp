@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include <system_error>
-
+#include "core/atomic_file.h"
 #include "drift/error.h"
 #include "drift/files.h"
 #include "drift/tune_run.h"
@@ -42,8 +41,7 @@ FittedRun run_fit(const RunSettings& settings, const Dataset& data, const Contro
   run.result = fit(run.plan, data, fitting);
   if (!model.empty()) {
     save_field_model(model, run.result.model);
-    std::error_code ignored;
-    if (networks) std::filesystem::remove(fitting.checkpoint, ignored);
+    if (networks) remove_with_attempts(fitting.checkpoint);
   }
   return run;
 }

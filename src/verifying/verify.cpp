@@ -1,12 +1,14 @@
 #include "drift/verify.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
+#include <cerrno>
+#include <system_error>
 
-#include "core/blocks.h"
+#include "core/atomic_file.h"
 #include "drift/engine.h"
 #include "drift/enum_words.h"
 #include "drift/error.h"
@@ -14,13 +16,12 @@
 #include "drift/grouped.h"
 #include "drift/run_settings.h"
 #include "drift/tune.h"
+#include "netcdf/guarded_open.h"
 #include "netcdf/netcdf_reader.h"
 #include "network/safetensors.h"
 
 namespace drift {
 namespace {
-
-constexpr std::size_t kBlock = std::size_t{1} << 22;  // numbers of a NetCDF file that are in memory at a time
 
 std::string count_text(std::size_t count) { return grouped(static_cast<double>(count)); }
 std::string bytes_text(std::uint64_t bytes) { return fmt::format("{:.3g} MB", 1e-6 * static_cast<double>(bytes)); }
@@ -28,11 +29,11 @@ std::string bytes_text(std::uint64_t bytes) { return fmt::format("{:.3g} MB", 1e
 // The first bytes of a file, fewer where it is shorter.
 std::string beginning(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path)) throw Error(fmt::format("{}: is a folder", path.string()));
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(fmt::format("{}: cannot be read; is there such a file?", path.string()));
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string bytes(64, '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  const ssize_t count = file.is_open() ? ::read(file.get(), bytes.data(), bytes.size()) : -1;
+  if (count < 0) throw Error(fmt::format("{}: cannot be read: {}", path.string(), std::generic_category().message(errno)));
+  bytes.resize(static_cast<std::size_t>(count));
   if (bytes.empty()) throw Error(fmt::format("{}: is empty", path.string()));
   return bytes;
 }
@@ -102,32 +103,31 @@ VerifiedFile verify_study(const std::filesystem::path& path) {
   return verified;
 }
 
-// Reads all numbers of a variable, some rows of its first dimension at a time.
-void read_through(const NcReader& file, const NcVariable& variable, const Control& control) {
-  std::vector<std::size_t> start(variable.dimensions.size(), 0), count;
-  for (const NcDimension& dimension : variable.dimensions) count.push_back(dimension.length);
-  const std::size_t size = variable.size();
-  const std::size_t rows = count.empty() ? 1 : count[0];
-  if (size == 0) return;
-  const std::size_t width = size / rows, step = std::clamp<std::size_t>(kBlock / width, 1, rows);
-  std::vector<double> numbers(step * width);
-  for_blocks(rows, step, [&](std::size_t row, std::size_t here) {
-    control.check_stop();
-    if (!count.empty()) start[0] = row, count[0] = here;
-    file.read_stored(variable, start, count, std::span(numbers).first(here * width));
-  });
+void read_all(const std::filesystem::path& path) {
+  const NcReader file(path);
+  for (const NcVariable& variable : file.variables()) {
+    if (variable.is_number()) file.read_through(variable);
+  }
+}
+
+// Throws Error for damage; by a child process where HDF5 reads it, which damage may crash or hang.
+void check_data(const std::filesystem::path& path, const Control& control) {
+  constexpr double kLeastMegabytesPerS = 1.0;
+  if (!is_hdf5(path)) return read_all(path);
+  const double megabytes = 1e-6 * static_cast<double>(std::filesystem::file_size(path));
+  check_guarded(path, kOpenLimitS + megabytes / kLeastMegabytesPerS, read_all, control);
 }
 
 VerifiedFile verify_netcdf(const std::filesystem::path& path, const Control& control) {
-  const NcReader file(path);
+  const NcReader file = open_guarded(path, kOpenLimitS, control);
   const std::string source = file.text("source").value_or("");
   if (!source.starts_with("drift ")) {
     throw Error(fmt::format("{}: is a NetCDF file but not of drift; drift inspect shows what it holds", path.string()));
   }
+  check_data(path, control);
   VerifiedFile verified = {file.text("cdm_data_type").value_or("") == "Grid" ? "map" : "observations", true, {}};
   std::string names;
   for (const NcVariable& variable : file.variables()) {
-    if (variable.is_number()) read_through(file, variable, control);
     const bool axis = variable.dimensions.size() < 2 || variable.name.ends_with("_bounds");
     if (axis && verified.kind == "map") continue;  // short and in one piece, where HDF5 has no checksums
     names += (names.empty() ? "" : ", ") + variable.name;

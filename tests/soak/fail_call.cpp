@@ -1,7 +1,8 @@
 // Preloaded into a program (LD_PRELOAD), lets one of its system calls fail:
 //   DRIFT_FAIL=write:3:28     the third write fails with errno 28 (ENOSPC), and so does every later one: a full disk stays full
 //   DRIFT_FAIL=malloc:2:12    the second allocation of kLarge bytes or more, by drift or through operator new
-//   DRIFT_FAIL_TOLD=FILE      where a byte is added for each failure, by which tools/soak knows that there was one
+//   DRIFT_FAIL_TOLD=FILE      where a byte is added for each failure, by which tools/soak knows that there was one: 'o' where oneDNN
+//                             made the call, else 'x'
 // Calls of one name and its variants (open, openat, open64, fopen) are counted together, in each process from one. Only what goes
 // through the dynamic linker is seen: what libc does on its own account is not.
 
@@ -46,12 +47,12 @@ const Fault& fault() {
   return the_fault;
 }
 
-void tell() {
+void tell(char byte) {
   const int error = errno;
   if (const char* const path = std::getenv("DRIFT_FAIL_TOLD")) {
     const long file = ::syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0666);
     if (file >= 0) {
-      ::syscall(SYS_write, file, "x", 1);
+      ::syscall(SYS_write, file, &byte, 1);
       ::syscall(SYS_close, file);
     }
   }
@@ -59,7 +60,7 @@ void tell() {
 }
 
 // Counts a call; true: it is to fail, and errno is set.
-bool fails(const char* name) {
+bool fails(const char* name, char who = 'x') {
   static std::atomic<long> count{0};
   thread_local bool inside = false;  // reading the environment may allocate
   if (inside) return false;
@@ -68,7 +69,7 @@ bool fails(const char* name) {
   if (in_use() && std::strcmp(name, fault().name) == 0 && ++count >= fault().at) {
     errno = fault().error;
     failing = true;
-    tell();
+    tell(who);
   }
   inside = false;
   return failing;
@@ -182,10 +183,26 @@ CALL("truncate", -1, int, ftruncate64, (int file, off64_t length), (file, length
 CALL("rename", -1, int, rename, (const char* from, const char* to), (from, to))
 CALL("rename", -1, int, renameat, (int a, const char* from, int b, const char* to), (a, from, b, to))
 CALL("mkdir", -1, int, mkdir, (const char* path, mode_t mode), (path, mode))
-CALL("mmap", MAP_FAILED, void*, mmap, (void* at, std::size_t size, int protection, int flags, int file, off_t offset),
-     (at, size, protection, flags, file, offset))
-CALL("mmap", MAP_FAILED, void*, mmap64, (void* at, std::size_t size, int protection, int flags, int file, off64_t offset),
-     (at, size, protection, flags, file, offset))
+
+// oneDNN crashes where it gets no memory for the code that it generates.
+static char caller_of_memory(const void* caller) {
+  Dl_info from = {};
+  const bool known = ::dladdr(caller, &from) != 0 && from.dli_fname != nullptr;
+  return known && std::strstr(from.dli_fname, "libdnnl") != nullptr ? 'o' : 'x';
+}
+#define MMAP(name, offset_type)                                                                                   \
+  void* name(void* at, std::size_t size, int protection, int flags, int file, offset_type offset) {               \
+    if (fails("mmap", caller_of_memory(CALLER))) return MAP_FAILED;                                               \
+    static auto* const real = next<void*(void*, std::size_t, int, int, int, offset_type)>(#name);                 \
+    return real(at, size, protection, flags, file, offset);                                                       \
+  }
+MMAP(mmap, off_t)
+MMAP(mmap64, off64_t)
+int mprotect(void* at, std::size_t size, int protection) {
+  if (fails("mprotect", caller_of_memory(CALLER))) return -1;
+  static auto* const real = next<int(void*, std::size_t, int)>("mprotect");
+  return real(at, size, protection);
+}
 CALL("fork", -1, pid_t, fork, (), ())
 pid_t vfork() { return fork(); }  // a wrapper cannot return twice from the same frame
 CALL("fork", EAGAIN, int, posix_spawn,
