@@ -131,8 +131,7 @@ class Machine:
     def keep(self, cell, record):
         path = self.work / "cells" / f"{plain(cell.data)}.{plain(cell.row)}.{cell.seed}.json"
         path.write_text(json.dumps(record))
-        self.results.add([record])
-        self.results.write([cell for size in self.description.sizes() for cell in self.description.cells(size)])
+        self.results.keep(record, [cell for size in self.description.sizes() for cell in self.description.cells(size)])
 
     def data_set(self, name):
         return next(data for data in self.description.data_sets(self.size) if data["name"] == name)

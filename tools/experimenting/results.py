@@ -1,5 +1,6 @@
 """Results of an experiment, experiments/NAME/results.json: one record per cell, with its scores and how they came about."""
 
+import fcntl
 import json
 import math
 import os
@@ -63,8 +64,10 @@ class Results:
     def __init__(self, path):
         self.path = Path(path)
         self.records = {}
-        if self.path.exists():
-            self.add(json.loads(self.path.read_text())["cells"])
+        self.add(self._on_disk())
+
+    def _on_disk(self):
+        return json.loads(self.path.read_text())["cells"] if self.path.exists() else []
 
     def add(self, records):
         for record in records:
@@ -75,13 +78,20 @@ class Results:
         record = self.records.get(cell.key)
         return record if record and is_current(record, cell) else None
 
-    def write(self, cells):
-        """Records in the order of the cells; those of no cell are dropped."""
-        kept = [record for cell in cells if (record := self.of(cell))]
-        text = json.dumps({"cells": kept}, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-        temporary = self.path.with_suffix(".json.new")
-        temporary.write_text(text)
-        os.replace(temporary, self.path)
+    def keep(self, record, cells):
+        """Writes the record and those that are there, other runs' too, in the order of the cells; those of no cell are dropped."""
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            self.add(self._on_disk())
+            self.add([record])
+            kept = [one for cell in cells if (one := self.of(cell))]
+            text = json.dumps({"cells": kept}, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+            temporary = self.path.with_suffix(".json.new")
+            temporary.write_text(text)
+            os.replace(temporary, self.path)
+        finally:
+            os.close(folder)  # and with it the lock
 
 
 def table_rows(description, results, size, data):
