@@ -72,6 +72,8 @@ class Machine:
         for cell in self.description.cells(self.size):
             if (self.options.only and cell.row not in self.options.only) or (self.options.on and cell.data not in self.options.on):
                 continue
+            if self.options.seeds and cell.seed > self.options.seeds:
+                continue
             record = None if self.options.fresh else self.results.of(cell)
             if record is None or (record["failure"] and self.options.retry):
                 out.append(cell)
@@ -156,7 +158,7 @@ class Machine:
         return True
 
     def fit(self, cell):
-        folder = self.work / plain(cell.data) / f"{plain(cell.row)}-{cell.seed}"
+        folder = self.folder_of(cell)
         folder.mkdir(parents=True, exist_ok=True)
         settings = with_data(cell.settings, self.options.data)
         settings["seed"] = cell.seed
@@ -164,7 +166,9 @@ class Machine:
         settings["compare"] = {**settings.get("compare", {}), "methods": [cell.method], "seeds": 1, "folder": str(folder / "kept")}
         run_file = folder / "run.toml"
         run_file.write_text(toml_text(settings))
-        command = [*self.drift(), "compare", str(run_file), "--json", "--no-maps"]
+        command = [*self.drift(), "compare", str(run_file), "--json"]
+        if not self.writes_truth(cell):
+            command.append("--no-maps")
         if self.options.threads:
             command += ["--threads", str(self.options.threads)]
         if self.options.fresh:
@@ -177,6 +181,38 @@ class Machine:
             "beside": self.options.jobs - 1, "command": self.command_words(cell),
         }  # fmt: skip
         return self.read_outcome(record, out, err, status)
+
+    def writes_truth(self, cell):
+        """One fit of each data set also writes the map of the truth."""
+        first = self.description.rows(self.size, cell.data)[0]["name"]
+        return (cell.row, cell.seed) == (first, 1) and "truth" in cell.settings.get("compare", {})
+
+    def folder_of(self, cell):
+        return self.work / plain(cell.data) / f"{plain(cell.row)}-{cell.seed}"
+
+    def draw_maps(self):
+        """Means and standard deviations of every row's first seed, beside the truth; returns the pictures."""
+        pictures = []
+        for data in self.description.data_sets(self.size):
+            maps = {}
+            for cell in self.description.cells(self.size):
+                found = sorted(self.folder_of(cell).glob("kept/fits/*.nc"), key=lambda path: path.stat().st_mtime)
+                if cell.data == data["name"] and cell.seed == 1 and found:
+                    maps[cell.row] = found[-1]
+            truth = sorted(self.work.glob(f"{plain(data['name'])}/*/kept/truth.nc"))
+            if len(maps) < 2:
+                continue
+            for kind in ("mean", "sd"):
+                panels = [("truth", truth[-1])] if truth and kind == "mean" else []
+                scale = ["--scale-of-first"] if panels else []
+                panels += maps.items()
+                picture = self.description.folder / f"{self.size}-{plain(data['name'])}-{kind}.png"
+                names = [word for name, _ in panels for word in ("--name", name)]
+                command = [*self.drift(), "plot", *(str(path) for _, path in panels), *names, *scale, "--panels", kind,
+                           "--dpi", "90", "--quiet", "--out", str(picture)]  # fmt: skip
+                if subprocess.run(command, check=False).returncode == 0:
+                    pictures.append(picture)
+        return pictures
 
     def command_words(self, cell):
         return f"tools/experiments {self.description.name} --{self.size} --only {shlex.quote(cell.row)}"
