@@ -30,8 +30,9 @@ class Claims(unittest.TestCase):
         self.assertEqual(self.word([1.0, 1.0, 1.0], [1.3, 0.9, 1.0]), OPEN)
         self.assertEqual(self.word([1.0, 1.0], [1.0, 1.0]), OPEN)
 
-    def test_go_by_the_sign_with_one_seed(self):
-        self.assertEqual(self.word([1.0], [1.1]), HOLDS)
+    def test_go_by_the_sign_with_one_seed_and_say_so(self):
+        self.assertEqual(self.word([1.0], [1.1]), "so with one seed")
+        self.assertEqual(self.word([1.1], [1.0]), "not so with one seed")
 
     def test_are_not_measured_without_a_seed_in_common(self):
         self.assertEqual(self.word([1.0], []), MISSING)

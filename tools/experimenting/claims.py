@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from .results import badness, mean_sd, measure, table_rows
 
 HOLDS, FAILS, OPEN, MISSING = "holds", "does not hold", "undecided", "not measured"
+ONE_SEED = {HOLDS: "so with one seed", FAILS: "not so with one seed"}
 
 
 @dataclass
@@ -69,7 +70,9 @@ def verdict(description, results, claim, size):
     if mean == 0.0:
         return Verdict(OPEN, text, len(seeds))
     word = HOLDS if mean > 0.0 else FAILS
-    if len(seeds) > 1:
+    if len(seeds) == 1:
+        word = ONE_SEED[word]
+    else:
         text += f"; paired difference {spread_text(mean, sd, len(seeds))}"
         if abs(mean) < 2.0 * sd / math.sqrt(len(seeds)):  # less than two standard errors
             word = OPEN

@@ -65,6 +65,8 @@ class Machine:
             cell = cells.get(key_of(record))
             if cell and is_current(record, cell) and self.results.of(cell) is None:
                 self.results.add([record])
+        if self.results.records:
+            self.results.keep(list(self.results.records.values()), self.all_cells())
 
     def wanted(self):
         """Cells still to be run."""
@@ -133,7 +135,10 @@ class Machine:
     def keep(self, cell, record):
         path = self.work / "cells" / f"{plain(cell.data)}.{plain(cell.row)}.{cell.seed}.json"
         path.write_text(json.dumps(record))
-        self.results.keep(record, [cell for size in self.description.sizes() for cell in self.description.cells(size)])
+        self.results.keep([record], self.all_cells())
+
+    def all_cells(self):
+        return [cell for size in self.description.sizes() for cell in self.description.cells(size)]
 
     def data_set(self, name):
         return next(data for data in self.description.data_sets(self.size) if data["name"] == name)

@@ -71,7 +71,8 @@ def run_words(description, records, size, data):
         "```",
     ]
     if "simulate" in data:
-        lines.append("drift simulate --out observations.nc " + " ".join(data["simulate"]))
+        words = (f'"{word}"' if " " in word else word for word in data["simulate"])
+        lines.append("drift simulate --out observations.nc " + " ".join(words))
     lines += [f"tools/experiments {description.name} --{size}", "```"]
     return lines
 

@@ -78,13 +78,13 @@ class Results:
         record = self.records.get(cell.key)
         return record if record and is_current(record, cell) else None
 
-    def keep(self, record, cells):
-        """Writes the record and those that are there, other runs' too, in the order of the cells; those of no cell are dropped."""
+    def keep(self, records, cells):
+        """Writes the records and those that are there, other runs' too, in the order of the cells; those of no cell are dropped."""
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)
             self.add(self._on_disk())
-            self.add([record])
+            self.add(records)
             kept = [one for cell in cells if (one := self.of(cell))]
             text = json.dumps({"cells": kept}, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
             temporary = self.path.with_suffix(".json.new")
