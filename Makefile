@@ -11,7 +11,7 @@ FORMATTED_CUDA = $(shell find src -name '*.cu' -o -name '*.cuh')
 TIDIED = /(src|apps)/.*(?<!_test)\.cpp$$
 
 .DEFAULT_GOAL := release
-.PHONY: release python debug demo test unit gpu-test gpu-check bundle asan asan-quick tsan fuzz soak docs install format check-format tidy tidy-changed settings-table clean help
+.PHONY: release python debug demo experiments test unit gpu-test gpu-check bundle asan asan-quick tsan fuzz soak docs install format check-format tidy tidy-changed settings-table clean help
 .PRECIOUS: build/%/build.ninja build/%/with-tests
 
 build/%/build.ninja:
@@ -39,6 +39,10 @@ debug: build/debug/with-tests
 
 demo: release
 	@build/release/drift demo --out drift-demo
+
+# Every small experiment, resumed where it stopped; then the pages.
+experiments: release
+	@tools/experiments all
 
 test: build/release/with-tests
 	@cmake --build --preset release --parallel $(JOBS)
@@ -125,6 +129,7 @@ help:
 	@echo "make            build the library and the command: build/release/drift"
 	@echo "make python     build the Python package: PYTHONPATH=build/release/python"
 	@echo "make demo       build, then run the demonstration; its results go to drift-demo/"
+	@echo "make experiments  build, then run the small experiments and write their pages (an hour on two cores)"
 	@echo "make test       build, then run every test"
 	@echo "make unit       build, then run the unit tests alone"
 	@echo "make gpu-test   build, then run the GPU engine's tests, on a machine with a GPU"

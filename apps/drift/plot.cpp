@@ -1,4 +1,4 @@
-// `drift plot`: a map as a figure or an animation.
+// `drift plot`: a map as a figure or an animation, or several maps side by side.
 
 #include "drift/plot.h"
 
@@ -23,13 +23,15 @@
 namespace {
 
 struct PlotRun {
-  std::filesystem::path map;
+  std::vector<std::string> maps;
+  std::vector<std::string> names;  // of the panels of several maps
+  std::filesystem::path map;       // the only one
   std::filesystem::path out;
   std::string panels = "auto";
   std::string limits, sd_limits;  // "LOW:HIGH"
   std::vector<std::string> observations;
   std::string value;  // of the observations
-  bool separate = false;
+  bool separate = false, scale_of_first = false;
   bool quiet = false;
   bool json = false;
   drift::PlotOptions plot;
@@ -97,7 +99,41 @@ std::string to_text(const PlotRun& run, const std::filesystem::path& picture, co
   return text;
 }
 
+// Several maps of one grid in one figure, the first with the colours of the others unless it sets them.
+void run_panels(const PlotRun& run) {
+  const bool other = run.separate || !run.limits.empty() || !run.sd_limits.empty() || !run.observations.empty() ||
+                     !run.plot.colours.empty() || !run.plot.sd_colours.empty() || run.panels == "both";
+  if (other)
+    throw drift::UsageError(
+        "several maps share one scale that follows them: of their options only --out, --name, --variable, --time, --panels mean "
+        "or sd, --scale-of-first, --title, --width and --dpi apply");
+  if (run.out.empty()) throw drift::UsageError("several maps need an --out for their picture");
+  if (!run.names.empty() && run.names.size() != run.maps.size())
+    throw drift::UsageError(fmt::format("{} maps but {} names: give --name once per map", run.maps.size(), run.names.size()));
+  drift::check_picture_name(run.out);
+  drift::check_outputs(drift::named_files("the map", run.maps), {{"the picture", run.out}});
+  std::vector<drift::PanelMap> panels;
+  for (std::size_t i = 0; i < run.maps.size(); ++i) {
+    const std::filesystem::path map = run.maps[i];
+    panels.push_back({map, run.names.empty() ? map.stem().string() : run.names[i], run.plot.time});
+  }
+  drift::PanelOptions options = {.variable = run.plot.variable,
+                                 .sd = run.panels == "sd",
+                                 .title = run.plot.title,
+                                 .scale_of_first = run.scale_of_first,
+                                 .dpi = run.plot.dpi};
+  if (run.plot.width_cm > 0.0) options.width_cm = run.plot.width_cm;
+  const VerbControl verb(false, false);
+  drift::plot_panels(panels, run.out, options, verb.quiet_job());
+  if (run.json) print_json({{"pictures", {{{"picture", run.out.string()}, {"maps", run.maps}}}}});
+  if (!run.json && !run.quiet) print("{}: {} maps\n", run.out.string(), run.maps.size());
+}
+
 void run_plot(PlotRun run) {
+  if (run.maps.size() > 1) return run_panels(run);
+  if (!run.names.empty() || run.scale_of_first)
+    throw drift::UsageError("--name and --scale-of-first are for several maps; --title is the title of one");
+  run.map = run.maps.front();
   if (run.out.empty()) run.out = std::filesystem::path(run.map).replace_extension(".png");
   drift::check_map_picture_name(run.out);
   run.plot.limits = parse_limits("--limits", run.limits);
@@ -140,7 +176,9 @@ void add_plot(CLI::App& app) {
   const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
     return verb->add_option(name, value, help)->type_name(type);
   };
-  add("map", run->map, "MAP.nc", "A map in NetCDF, as 'drift predict' writes it or any CF grid")->required();
+  add("map", run->maps, "MAP.nc",
+      "A map in NetCDF, as 'drift predict' writes it or any CF grid; several of one grid: side by side")
+      ->required();
   add("--out", run->out, "FILE",
       "The picture, .png, .pdf or .svg, or an animation, .gif or .mp4 (default: the map's name with .png)");
   add("--variable", run->plot.variable, "NAME", "Variable to draw (default: the one with an uncertainty, or the only one)");
@@ -151,6 +189,12 @@ void add_plot(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "mean", "sd", "both"}).description(""));
   verb->add_flag("--separate", run->separate, "Separate pictures: FILE for the mean, and FILE with _sd in its name");
+  verb->add_option("--name", run->names, "Title of a panel, once per map, if there are several (default: file names)")
+      ->type_name("TEXT")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_flag("--scale-of-first", run->scale_of_first, "Colours of several maps follow the first one, such as a truth");
   add("--limits", run->limits, "LOW:HIGH", "Colour limits of the mean (default: the middle 99 % of its values)");
   add("--sd-limits", run->sd_limits, "LOW:HIGH", "Colour limits of the sd (default: from 0)");
   add("--colours", run->plot.colours, "NAME", "GMT colour map of the mean: batlow, vik, roma_r (_r reverses it)");

@@ -53,7 +53,9 @@ std::string truth_text(const SimulateVerb& verb) {
          {std::pair{"--evolution-days", verb.evolution_days.has_value()}, {"--velocity", !verb.velocity.empty()}}) {
       if (given) throw drift::UsageError(fmt::format("{} is for the synthetic truth, but --truth is {}", option, verb.truth));
     }
-    return verb.variable.empty() ? verb.truth : verb.truth + ":" + verb.variable;
+    if (verb.variable.empty()) return verb.truth;
+    const std::size_t name = std::min(verb.truth.rfind(" - "), verb.truth.size());  // "FILE - geoid"
+    return verb.truth.substr(0, name) + ":" + verb.variable + verb.truth.substr(name);
   }
   drift::SyntheticFieldOptions field = drift::parse_synthetic(verb.truth, verb.options.seed);
   const auto refuse_twice = [&](const char* option, bool in_text) {

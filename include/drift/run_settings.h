@@ -87,9 +87,19 @@ constexpr auto enum_words(TuneObjective) {
 }
 
 // Settings that a search may vary.
-enum class SearchedSetting { lengthscale, time_lengthscale_days, amplitude, noise_sd, layers, features, bottleneck_rate };
+enum class SearchedSetting {
+  lengthscale,
+  hidden_lengthscale,
+  time_lengthscale_days,
+  amplitude,
+  noise_sd,
+  layers,
+  features,
+  bottleneck_rate
+};
 constexpr auto enum_words(SearchedSetting) {
   return std::to_array<EnumWord<SearchedSetting>>({{"lengthscale", SearchedSetting::lengthscale},
+                                                   {"hidden_lengthscale", SearchedSetting::hidden_lengthscale},
                                                    {"time_lengthscale_days", SearchedSetting::time_lengthscale_days},
                                                    {"amplitude", SearchedSetting::amplitude},
                                                    {"noise_sd", SearchedSetting::noise_sd},
@@ -167,7 +177,11 @@ struct FitSettings {
 
 struct ModelSettings {
   std::optional<std::size_t> members, layers, features, bottleneck;
+  bool no_skip = false;                         // coordinates enter the first layer alone
+  std::optional<std::size_t> time_layers;       // of the temporal chain of additive coupling; none: 1
+  std::optional<std::size_t> joint_layers;      // in place of the linear head of additive coupling; none: 0
   std::optional<double> lengthscale;            // km, or the unit of x and y
+  std::optional<double> hidden_lengthscale;     // of hidden layers, in units of sqrt(bottleneck); none: the recipe's
   std::optional<double> time_lengthscale_days;  // days
   std::optional<double> amplitude;
   Family covariance = Family::matern;

@@ -44,7 +44,8 @@ std::string to_text(const SyntheticFieldOptions& options);
 bool names_truth_file(const std::string& text);         // it has the form of a path
 FieldVelocity parse_velocity(const std::string& text);  // EAST:NORTH[:LON:LAT], or with commas
 
-// A truth by its text: geoid, a synthetic field as above, or a gridded file, FILE.nc[:VARIABLE]. Throws Error or UsageError.
+// A truth by its text: geoid, a synthetic field as above, or a gridded file, FILE.nc[:VARIABLE]; "FILE.nc[:VARIABLE] - geoid" is
+// a file's heights (m, above WGS 84) above the geoid. Throws Error or UsageError.
 NamedTruth open_truth(const std::string& text, std::uint64_t default_seed = 1, const Control& control = {});
 
 }  // namespace drift

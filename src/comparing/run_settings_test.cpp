@@ -114,10 +114,10 @@ TEST(RunFile, NamesLineAndRangeOfAValueOutside) {
   EXPECT_EQ(refusal("[split]\nmethod = \"tracks\"\n"),
             "run.toml:2: method is \"tracks\"; it must be one of auto, none, random, track, platform, time, block; did you mean "
             "'track'?");
-  EXPECT_EQ(
-      refusal("[tune]\nsettings = [\"layers\", \"depth\"]\n"),
-      "run.toml:2: settings is \"depth\"; it must be one of lengthscale, time_lengthscale_days, amplitude, noise_sd, layers, "
-      "features, bottleneck_rate");
+  EXPECT_EQ(refusal("[tune]\nsettings = [\"layers\", \"depth\"]\n"),
+            "run.toml:2: settings is \"depth\"; it must be one of lengthscale, hidden_lengthscale, time_lengthscale_days, "
+            "amplitude, noise_sd, layers, "
+            "features, bottleneck_rate");
   EXPECT_THAT(refusal("[data]\nvalid = [3, 1]\n"), HasSubstr("run.toml:2: valid runs from 3 down to 1"));
 }
 
@@ -239,7 +239,8 @@ TEST(CheckSettings, GivesAProgramTheSentencesOfARunFile) {
   EXPECT_EQ(why([](RunSettings& s) { s.train.loss = static_cast<LossKind>(7); }),
             "[train] loss is enumerator 7; it must be one of squared, huber");
   EXPECT_EQ(why([](RunSettings& s) { s.tune.settings = {static_cast<SearchedSetting>(-1)}; }),
-            "[tune] settings is enumerator -1; it must be one of lengthscale, time_lengthscale_days, amplitude, noise_sd, "
+            "[tune] settings is enumerator -1; it must be one of lengthscale, hidden_lengthscale, time_lengthscale_days, "
+            "amplitude, noise_sd, "
             "layers, features, bottleneck_rate");
 }
 

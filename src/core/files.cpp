@@ -68,7 +68,8 @@ void check_outputs(const NamedPaths& inputs, const NamedPaths& outputs) {
 NamedPaths named_file(const std::string& what, const std::string& text) {
   std::error_code ignored;
   const std::string rest = text.starts_with("file:") ? text.substr(5) : text;
-  for (const std::string& path : {rest, rest.substr(0, rest.rfind(':'))}) {
+  // Of a variable in it, or of its difference from something else: NAME:VARIABLE, NAME - geoid.
+  for (const std::string& path : {rest, rest.substr(0, rest.rfind(':')), rest.substr(0, rest.rfind(" - "))}) {
     if (std::filesystem::is_regular_file(path, ignored)) return {{what, path}};
   }
   return {};

@@ -204,6 +204,21 @@ class Planner {
     return spec;
   }
 
+  // Skips, and the depth of the parts that only additive coupling has.
+  void choose_connections(NetworkSpec& spec) const {
+    const ModelSettings& wanted = plan_.settings.model;
+    spec.skip = !wanted.no_skip;
+    for (const auto& [key, layers] : {std::pair{"time_layers", wanted.time_layers}, {"joint_layers", wanted.joint_layers}}) {
+      if (!layers.has_value() || (spec.temporal.layers > 0 && spec.coupling == Coupling::additive)) continue;
+      throw UsageError(fmt::format("[model] {}: {}", key,
+                                   spec.temporal.layers == 0
+                                       ? "the field does not vary in time; leave it out"
+                                       : "with product coupling every layer sees both space and time; use --coupling additive"));
+    }
+    if (wanted.time_layers) spec.temporal.layers = static_cast<int>(*wanted.time_layers);
+    if (wanted.joint_layers) spec.joint.layers = static_cast<int>(*wanted.joint_layers);
+  }
+
   void choose_network(bool time, double usual_length) {
     const ModelSettings& wanted = plan_.settings.model;
     NetworkSpec spec = unscaled_spec(time, usual_length);
@@ -215,8 +230,11 @@ class Planner {
       if (by_paper(plan_)) spec.spatial.hidden_lengthscale *= narrower;
       spec.bottleneck = static_cast<int>(*wanted.bottleneck);
     }
+    if (wanted.hidden_lengthscale) spec.spatial.hidden_lengthscale = *wanted.hidden_lengthscale;
+    choose_connections(spec);
     const Covariance covariance = {wanted.covariance, wanted.nu};
-    for (ChainSpec* chain : {&spec.spatial, &spec.temporal}) {
+    for (ChainSpec* chain : {&spec.spatial, &spec.temporal, &spec.joint}) {
+      if (chain == &spec.joint && chain->layers == 0) continue;
       chain->covariance = chain->hidden_covariance = covariance;
       if (wanted.amplitude) chain->amplitude = chain->hidden_amplitude = *wanted.amplitude;
     }

@@ -25,6 +25,8 @@ double present(const FitPlan& plan, SearchedSetting setting) {
   switch (setting) {
     case SearchedSetting::lengthscale:
       return lengthscale_from_engine(plan.domain, plan.spec.spatial.lengthscales[0]);
+    case SearchedSetting::hidden_lengthscale:
+      return plan.spec.spatial.hidden_lengthscale;
     case SearchedSetting::time_lengthscale_days:
       return time_lengthscale_from_engine(plan.domain, plan.spec.temporal.lengthscales[0]);
     case SearchedSetting::amplitude:
@@ -65,6 +67,8 @@ SearchRange range_of(SearchedSetting setting, const Domain& domain, std::size_t 
   switch (setting) {
     case SearchedSetting::lengthscale:
       return {SettingKind::log_real, lengthscale_from_engine(domain, shortest), lengthscale_from_engine(domain, longest)};
+    case SearchedSetting::hidden_lengthscale:
+      return {SettingKind::log_real, 0.2, 3.0};
     case SearchedSetting::time_lengthscale_days:
       return {SettingKind::log_real, time_lengthscale_from_engine(domain, 0.1), time_lengthscale_from_engine(domain, 10.0)};
     case SearchedSetting::amplitude:
@@ -80,6 +84,25 @@ SearchRange range_of(SearchedSetting setting, const Domain& domain, std::size_t 
   }
 }
 
+// The paper's ranges, of its first experiment; none: it has none for this setting. One lengthscale there serves coordinates and
+// hidden layers alike, and hidden layers want it long. On the sphere it cannot be beyond pi, radians of arc.
+std::optional<SearchRange> paper_range(SearchedSetting setting, const FitPlan& plan) {
+  constexpr double kShortest = 0.1, kLongest = 10.0;
+  const bool sphere = plan.domain.kind == DomainKind::sphere;
+  const double width = std::sqrt(static_cast<double>(plan.spec.bottleneck));
+  switch (setting) {
+    case SearchedSetting::lengthscale:
+      return SearchRange{SettingKind::log_real, lengthscale_from_engine(plan.domain, sphere ? 0.01 : kShortest),
+                         lengthscale_from_engine(plan.domain, sphere ? 3.0 : kLongest)};
+    case SearchedSetting::hidden_lengthscale:
+      return SearchRange{SettingKind::log_real, kShortest / width, kLongest / width};
+    case SearchedSetting::amplitude:
+      return SearchRange{SettingKind::log_real, 0.1, 1.0};
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 SearchSpace search_space(const FitPlan& plan, const Dataset& data, const std::vector<SearchedSetting>& wanted) {
@@ -91,7 +114,8 @@ SearchSpace search_space(const FitPlan& plan, const Dataset& data, const std::ve
   for (const SearchedSetting setting : settings) {
     if (setting == SearchedSetting::time_lengthscale_days && !time)
       throw UsageError("tune: the field does not vary in time, so it has no time_lengthscale_days");
-    const SearchRange range = range_of(setting, plan.domain, data.observations.size());
+    const auto paper = plan.settings.recipe == RecipeName::paper ? paper_range(setting, plan) : std::nullopt;
+    const SearchRange range = paper.value_or(range_of(setting, plan.domain, data.observations.size()));
     space.push_back({std::string(word_of(setting)), range.kind, range.low, range.high, {}});
   }
   return space;

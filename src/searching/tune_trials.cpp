@@ -70,6 +70,9 @@ void apply_point(const SearchSpace& space, const Point& point, RunSettings& sett
       case SearchedSetting::lengthscale:
         settings.model.lengthscale = value;
         break;
+      case SearchedSetting::hidden_lengthscale:
+        settings.model.hidden_lengthscale = value;
+        break;
       case SearchedSetting::time_lengthscale_days:
         settings.model.time_lengthscale_days = value;
         break;

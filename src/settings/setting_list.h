@@ -159,7 +159,14 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   model("layers", s.model.layers, between("--layers", "Layers of the spatial chain", 1, 64));
   model("features", s.model.features, between("--features", "Random features per layer", 1, 1e6));
   model("bottleneck", s.model.bottleneck, between("--bottleneck", "Width of the bottleneck between layers", 1, 1e5));
+  model("no_skip", s.model.no_skip, any("--no-skip", "Feed the coordinates to the first layer only, without skip connections"));
+  model("time_layers", s.model.time_layers, between("--time-layers", "Layers of the temporal chain (additive coupling)", 1, 64));
+  model("joint_layers", s.model.joint_layers,
+        between("--joint-layers", "Layers that join space and time, in place of the linear head (additive coupling)", 0, 64));
   model("lengthscale", s.model.lengthscale, more_than_zero("--lengthscale", "Lengthscale in space, km (or the unit of x and y)"));
+  model("hidden_lengthscale", s.model.hidden_lengthscale,
+        more_than_zero("--hidden-lengthscale",
+                       "Lengthscale of the layers after the first, in units of the square root of the bottleneck's width"));
   model("time_lengthscale_days", s.model.time_lengthscale_days,
         more_than_zero("--time-lengthscale-days", "Lengthscale in time, days"));
   model("amplitude", s.model.amplitude, more_than_zero("--amplitude", "Amplitude of every layer"));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "drift/did_you_mean.h"
@@ -18,6 +19,7 @@ namespace drift {
 namespace {
 
 constexpr std::string_view kSynthetic = "synthetic";
+constexpr std::string_view kAboveGeoid = " - geoid";  // after a file's name
 
 std::vector<std::string_view> parts_of(std::string_view text, std::string_view separators) {
   std::vector<std::string_view> parts;
@@ -55,6 +57,23 @@ SyntheticFieldOptions parse_parts(const std::vector<std::string_view>& parts, st
     }
   }
   return options;
+}
+
+// Heights above the ellipsoid, less those of the geoid.
+NamedTruth above_geoid(NamedTruth heights) {
+  if (!heights.info.unit.empty() && heights.info.unit != "m")
+    throw UsageError(
+        fmt::format("truth '{}': the geoid is in m and cannot be subtracted from {}", heights.info.name, heights.info.unit));
+  NamedTruth out = {.truth = {}, .info = heights.info, .time_days = heights.time_days};
+  out.info.long_name = (out.info.long_name.empty() ? out.info.name : out.info.long_name) + " above the geoid";
+  out.info.standard_name = "sea_surface_height_above_geoid";
+  out.truth = [above = std::move(heights.truth), geoid = geoid_truth().truth](auto points, auto times, auto values) {
+    std::vector<double> undulation(values.size());
+    above(points, times, values);
+    geoid(points, times, undulation);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] -= undulation[i];
+  };
+  return out;
 }
 
 }  // namespace
@@ -116,6 +135,8 @@ NamedTruth open_truth(const std::string& text, std::uint64_t default_seed, const
     return std::filesystem::exists(path, error);
   };
   if (exists(text)) return truth_from_file(text, {}, control);
+  if (text.ends_with(kAboveGeoid))
+    return above_geoid(open_truth(text.substr(0, text.size() - kAboveGeoid.size()), default_seed, control));
   const std::size_t colon = text.rfind(':');
   const std::string name = text.substr(0, colon);
   if (colon != std::string::npos && exists(name)) return truth_from_file(name, text.substr(colon + 1), control);

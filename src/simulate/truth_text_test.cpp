@@ -36,6 +36,23 @@ TEST(TruthText, OfASyntheticFieldGivesBackTheSameField) {
   }
 }
 
+TEST(TruthText, SubtractsTheGeoidFromAFilesHeights) {
+  const ScratchFolder folder;
+  GridFile file = {.x = {0.0, 10.0, 20.0}, .y = {40.0, 50.0}, .value = [](double lat, double, double) { return 10.0 + lat; }};
+  file.attributes = {{"units", "m"}};
+  write_grid_file(folder / "mss.nc", file);
+  const std::string name = (folder / "mss.nc").string();
+  for (const std::string& text : {name + " - geoid", name + ":height - geoid"}) {
+    const NamedTruth truth = open_truth(text);
+    EXPECT_NEAR(value_of(truth, 12.0, 45.0, 0.0), 55.0 - value_of(geoid_truth(), 12.0, 45.0, 0.0), 1e-4);
+    EXPECT_TRUE(std::isnan(value_of(truth, 30.0, 45.0, 0.0))) << "outside the file";
+    EXPECT_EQ(truth.info.standard_name, "sea_surface_height_above_geoid");
+  }
+  file.attributes = {{"units", "cm"}};
+  write_grid_file(folder / "cm.nc", file);
+  EXPECT_THROW(open_truth((folder / "cm.nc").string() + " - geoid"), UsageError);
+}
+
 TEST(TruthText, IsAsShortAsItCanBe) {
   EXPECT_EQ(to_text(SyntheticFieldOptions{.seed = 7}), "synthetic:7");
   EXPECT_EQ(to_text(SyntheticFieldOptions{.seed = 7, .evolution_days = 5.0, .velocity = {20.0, -10.0}}),

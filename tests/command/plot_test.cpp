@@ -118,6 +118,21 @@ TEST_F(PlotCommand, WritesMeanAndSdSeparatelyWhenAsked) {
   EXPECT_TRUE(exists("figure.png") && exists("figure_sd.png"));
 }
 
+TEST_F(PlotCommand, DrawsSeveralMapsSideBySide) {
+  const std::string maps = "plot " + file("map.nc") + " " + file("map.nc");
+  const auto panels = [&](const std::string& more) {
+    return run_command(maps + " --out " + file("two.png") + " --dpi 60 " + more);
+  };
+  EXPECT_EQ(panels("--name one --name other --scale-of-first").status, 0);
+  const Pixels two = read_png(file("two.png"));
+  EXPECT_GT(two.width, 1.3 * two.height);
+  EXPECT_EQ(panels("--panels sd").status, 0);
+  EXPECT_EQ(panels("--name one").status, 2) << "two maps";
+  EXPECT_EQ(panels("--separate").status, 2);
+  EXPECT_EQ(run_command(maps).status, 2) << "no --out";
+  EXPECT_EQ(run_command("plot " + file("map.nc") + " --scale-of-first").status, 2) << "one map";
+}
+
 TEST_F(PlotCommand, DrawsObservationsOverTheMap) {
   std::ofstream csv(file("points.csv"));
   csv << "longitude,latitude,time,height\n";
