@@ -87,6 +87,14 @@ void fit_spread_and_noise(const FitPlan& plan, std::span<const Neighbours> pairs
   }
 }
 
+// Root mean square over the training set; 0 without sigmas.
+double usual_sigma(const FitPlan& plan, const Observations& observations) {
+  if (observations.sigma.empty()) return 0.0;
+  double sum = 0.0;
+  for (const std::size_t row : plan.split.training) sum += std::pow(static_cast<double>(observations.sigma[row]), 2);
+  return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, plan.split.training.size())));
+}
+
 // own_noise: each observation's noise is the forecast's, and stays.
 void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bool own_noise, const Observations& observations,
                       std::span<const std::size_t> rows, FieldInfo& info, Forecast& forecast) {
@@ -243,9 +251,9 @@ void judge(Engine& engine, const FitPlan& plan, const Dataset& data, FitResult& 
     known = NoiseKnown::by_process;
     model.info.noise_sd = sd_from_engine(plan.domain, *settled);
   }
-  if (model.process) {
-    model.info.noise_sd = plan.settings.uncertainty.noise_sd.value_or(
-        sd_from_engine(plan.domain, std::sqrt(model.process->observation_variance())));
+  if (model.process) {  // whose own errors come on top of the sigmas that it was given
+    const double own = sd_from_engine(plan.domain, std::sqrt(model.process->observation_variance()));
+    model.info.noise_sd = plan.settings.uncertainty.noise_sd.value_or(std::hypot(own, usual_sigma(plan, data.observations)));
   }
   const auto by_model = [&](std::span<const std::size_t> rows) {
     return forecast(engine, model, data.observations, rows, sigmas, control);

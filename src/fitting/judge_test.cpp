@@ -82,6 +82,19 @@ TEST(Judge, TellsWhereTheScoredAlsoCalibrated) {
   EXPECT_FALSE(halved({}, small_dataset(20, 300)).judgement.scores_calibrated);
 }
 
+// The noise that maps tell is all of it, whether sigmas explain it or the process finds it by itself; none of it is the field's.
+TEST(Judge, NoiseOfAProcessHoldsTheSigmasThatItWasGiven) {
+  Dataset data = small_dataset(40, 60, 0.4);
+  RunSettings settings = small_settings();
+  settings.fit.method = FitChoice{.parts = FitMethod::process};
+  const FieldInfo found = fit(plan_fit(settings, data), data).model.info;
+  data.observations.sigma.assign(data.size(), 0.4F);
+  const FieldInfo given = fit(plan_fit(settings, data), data).model.info;
+  EXPECT_NEAR(found.noise_sd, 0.4, 0.06);
+  EXPECT_NEAR(given.noise_sd, 0.4, 0.06);
+  EXPECT_NEAR(given.spread_scale, found.spread_scale, 0.5 * found.spread_scale);
+}
+
 // Forecasts whose errors are three times as large as their spread says; the conformal factors know it.
 TEST(Scores, OfAConformalModelAreThoseOfItsIntervals) {
   Forecast forecast;
