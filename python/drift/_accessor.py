@@ -27,7 +27,7 @@ class Picture:
 
     def save(self, path: Any) -> None:
         """Writes the PNG."""
-        with open(path, "wb") as file:
+        with open(_checks.path("path", path), "wb") as file:
             file.write(self.png)
 
     def _repr_png_(self) -> bytes:
