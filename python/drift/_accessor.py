@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import textwrap
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -26,7 +27,7 @@ class Picture:
 
     def save(self, path: Any) -> None:
         """Writes the PNG."""
-        with open(path, "wb") as file:
+        with open(_checks.path("path", path), "wb") as file:
             file.write(self.png)
 
     def _repr_png_(self) -> bytes:
@@ -226,7 +227,7 @@ class FieldAccessor:
             _frame(ax, lons, lats, array.values)
         unit = array.attrs.get("units", "")
         label = array.attrs.get("long_name", name) + (f" ({unit})" if unit not in ("", "1") else "")
-        ax.figure.colorbar(mesh, ax=ax, orientation="horizontal", shrink=0.75, pad=0.06, extend="both", label=label)
+        ax.figure.colorbar(mesh, ax=ax, orientation="horizontal", shrink=0.75, pad=0.06, extend="both", label=textwrap.fill(label, 40))
         if not title and "time" in array.coords and array["time"].dtype.kind == "M":
             title = str(np.datetime_as_string(array["time"].values, unit="m")).replace("T00:00", "")
         ax.set_title(title)
@@ -303,6 +304,7 @@ def _frame(ax: Any, lon: np.ndarray, lat: np.ndarray, values: np.ndarray) -> Non
     The coastlines are GSHHG's, through GMT, as the command's figures have them: cartopy would download its own. None without GMT.
     """
     import cartopy.crs as ccrs
+    from cartopy.mpl.ticker import LongitudeLocator
 
     known = np.isfinite(values) & np.isfinite(lon)
     lon, lat = (lon[known], lat[known]) if known.any() else (lon.ravel(), lat.ravel())
@@ -310,7 +312,7 @@ def _frame(ax: Any, lon: np.ndarray, lat: np.ndarray, values: np.ndarray) -> Non
     box = (-180.0, 180.0) if is_wide else (float(lon.min()) - 15.0, float(lon.max()) + 15.0)
     south, north = max(-90.0, float(lat.min()) - 10.0), min(90.0, float(lat.max()) + 10.0)
     for line in _shores(round(box[0]), round(box[1]), round(south), round(north)):
-        ax.plot(line[:, 0], line[:, 1], color="0.25", linewidth=0.6, transform=ccrs.Geodetic() if is_wide else ccrs.PlateCarree())
+        ax.plot(line[:, 0], line[:, 1], color="0.25", linewidth=0.5, transform=ccrs.PlateCarree())
     is_polar = isinstance(ax.projection, ccrs.Stereographic)
     if not isinstance(ax.projection, ccrs.EqualEarth):
         places = ax.projection.transform_points(ccrs.PlateCarree(), lon, lat)
@@ -318,6 +320,8 @@ def _frame(ax: Any, lon: np.ndarray, lat: np.ndarray, values: np.ndarray) -> Non
             limit(float(np.nanmin(place)), float(np.nanmax(place)))
     lines = ax.gridlines(draw_labels=not is_polar, linewidth=0.3, color="0.5", alpha=0.6)
     lines.top_labels = lines.right_labels = False
+    if not is_wide:
+        lines.xlocator = LongitudeLocator(nbins=4)  # whose labels do not meet
 
 
 @functools.lru_cache(maxsize=8)
@@ -325,9 +329,8 @@ def _shores(west: float, east: float, south: float, north: float) -> Tuple[np.nd
     if shutil.which("gmt") is None:
         return ()
     box = f"{west}/{east}/{south}/{north}"
-    scale = "-Dc" if east - west > 60.0 or north - south > 60.0 else "-Dl"
     with tempfile.TemporaryDirectory() as folder:  # GMT leaves files of its own where it runs
-        run = subprocess.run(["gmt", "coast", f"-R{box}", scale, "-A500/0/1", "-W", "-M"], cwd=folder, capture_output=True, text=True)
+        run = subprocess.run(["gmt", "coast", f"-R{box}", "-Dl", "-A500/0/1", "-W", "-M"], cwd=folder, capture_output=True, text=True)
     lines: List[List[Tuple[float, float]]] = []
     for row in run.stdout.splitlines():
         if row.startswith(">"):

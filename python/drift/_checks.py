@@ -121,9 +121,9 @@ def dataset(name: str, value: Any) -> "_drift.Dataset":
     return value._data
 
 
-def warn(sentence: str) -> None:
+def warn(sentence: str, category: type[Warning] = UserWarning) -> None:
     """A warning that points at the first line outside this package."""
     package, level, frame = os.path.dirname(__file__), 2, sys._getframe(1)
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == package:
         frame, level = frame.f_back, level + 1
-    warnings.warn(sentence, stacklevel=level)
+    warnings.warn(sentence, category, stacklevel=level)

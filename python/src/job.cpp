@@ -93,7 +93,7 @@ bool is_interrupt(const std::exception_ptr& raised) {
 // The interrupt came too late to stop anything: the result is whole, and raising would lose it.
 void warn_of_late_interrupt() {
   const char* const text = "interrupted, but the work had ended by then; its result is complete";
-  if (PyErr_WarnEx(PyExc_RuntimeWarning, text, 1) != 0) throw py::error_already_set();
+  py::module_::import("drift._checks").attr("warn")(text, py::handle(PyExc_RuntimeWarning));
 }
 
 }  // namespace

@@ -64,8 +64,9 @@ def test_ctrl_c_after_the_last_of_the_work_keeps_its_result(ds):
         if share == 1.0:
             os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.warns(RuntimeWarning, match="the work had ended by then; its result is complete"):
+    with pytest.warns(RuntimeWarning, match="the work had ended by then; its result is complete") as heard:
         model = drift.fit(ds, method="process", progress=progress)
+    assert heard[0].filename == __file__
     assert model.findings["observations"] > 0
 
 
