@@ -13,7 +13,7 @@ TEST(GridFor, CoversTheObservationsOfTheModel) {
   model.domain = sphere_domain();
   Observations observations;
   for (double lon = -180.0; lon < 180.0; lon += 1.0) {  // around the pole, none nearer than 10 degrees
-    for (const double lat : {72.0, 80.0}) {
+    for (const double lat : {72.2, 80.0}) {
       observations.lon_deg.push_back(lon);
       observations.lat_deg.push_back(lat);
       observations.value.push_back(0.0);
@@ -21,7 +21,7 @@ TEST(GridFor, CoversTheObservationsOfTheModel) {
   }
   model.cells = data_cells(model.domain, observations);
   const Grid grid = grid_for(model, "EPSG:6931:100km");
-  EXPECT_EQ(grid.x.first, -1950.0e3);  // 72 N is 1,989 km from the pole on this plane
+  EXPECT_EQ(grid.x.first, -1950.0e3);  // 72.2 N is 1,980 km from the pole on this plane
   EXPECT_EQ(grid.x.count, 40u);
   EXPECT_EQ(grid.y, (GridAxis{"y", "m", -1950.0e3, 1e5, 40}));
   EXPECT_EQ(grid_for(model, "EPSG:6931:100km:-500,-500,500,500").x.count, 10u) << "an extent is an extent";
@@ -32,7 +32,7 @@ TEST(GridFor, TakesTheGridOfAMapThatDriftWrote) {
   const ScratchFolder folder;
   FieldModel earth, plane;
   earth.domain = sphere_domain();
-  plane.domain = xy_domain("");
+  plane.domain = xy_domain("m");
   for (const std::string text : {"bbox:170,60,-170,70:2", "EPSG:3413:500km:-2000,-1500,2000,1500", "xy:0,0,3,2:0.5"}) {
     const Grid first = parse_grid(text);
     FieldFileWriter(folder / "map.nc", {.grid = first, .time_days = {1.0}, .layers = {{.info = {"h", "Height", "", "m"}}}})

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -49,7 +50,9 @@ std::optional<std::vector<double>> regular_times(const FieldInfo& info, const st
     times = middles_of_months(first, last);
   } else {
     const double offset = word == "daily" ? 0.5 : 0.0;
-    for (double i = std::ceil((first - offset) / step); i * step + offset <= last; i += 1.0) times.push_back(i * step + offset);
+    constexpr double kRounding = 1e-6;  // of a step: an hour is no exact share of a day
+    for (double i = std::ceil((first - offset) / step - kRounding); (last - offset) / step - i >= -kRounding; i += 1.0)
+      times.push_back(std::clamp(i * step + offset, first, last));
   }
   if (times.empty()) throw UsageError(fmt::format("time '{}': there is no such time within the observation period", word));
   return times;
