@@ -35,7 +35,7 @@ constexpr std::size_t kQuickMembers = 5;
 constexpr double kSteps = 3000.0;         // as many as small data need to be learnt
 constexpr double kMostNoise = 0.7;        // of the values' sd: beyond, hardly anything would be learnt
 constexpr double kProcessBytes = 300.0;   // of an observation: its keys and order in the cells, its place, its share of the tree
-constexpr double kProgramMib = 60.0;      // libraries and what does not grow with the data
+constexpr double kProgramMib = 40.0;      // libraries and what does not grow with the data
 constexpr double kTimeLengthscale = 4.0;  // of product coupling, per layer, in standard deviations of the times
 
 // "1 layer", "4 layers"
