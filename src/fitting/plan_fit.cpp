@@ -127,11 +127,20 @@ class Planner {
   // The process alone is a blend's smaller part of the work and most of its worth; networks that are asked for are fewer and are
   // trained as briefly as those of a blend.
   void note_quick() {
-    if (!plan_.settings.fit.quick || plan_.method == FitMethod::other) return;
-    if (!has_networks(plan_))
+    if (!plan_.settings.fit.quick) return;
+    if (by_paper(plan_) || plan_.method == FitMethod::other) {
+      throw UsageError(
+          "[fit] quick is for drift's own recipe and parts: leave out --quick, or --recipe paper and the other method");
+    }
+    const bool ensemble = plan_.settings.uncertainty.method == UncertaintyMethod::ensemble;
+    if (!has_networks(plan_)) {
       note(plan_, "Quick: the process alone, without networks.");
-    else
-      note(plan_, "Quick: {} networks, trained briefly.", plan_.settings.model.members.value_or(kQuickMembers));
+    } else if (ensemble) {
+      note(plan_, "Quick: {}, trained briefly.",
+           counted(static_cast<double>(plan_.settings.model.members.value_or(kQuickMembers)), "network"));
+    } else {
+      note(plan_, "Quick: trained briefly.");
+    }
   }
 
   void note_method() {
