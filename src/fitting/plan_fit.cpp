@@ -37,7 +37,7 @@ constexpr std::size_t kQuickMembers = 5;
 constexpr double kSteps = 3000.0;         // as many as small data need to be learnt
 constexpr double kMostNoise = 0.7;        // of the values' sd: beyond, hardly anything would be learnt
 constexpr double kProcessBytes = 300.0;   // of an observation: its keys and order in the cells, its place, its share of the tree
-constexpr double kProgramMib = 60.0;      // libraries and what does not grow with the data
+constexpr double kProgramMib = 40.0;      // libraries and what does not grow with the data
 constexpr double kTimeLengthscale = 4.0;  // of product coupling, per layer, in standard deviations of the times
 
 // "1 layer", "4 layers"
@@ -129,11 +129,20 @@ class Planner {
   // The process alone is a blend's smaller part of the work and most of its worth; networks that are asked for are fewer and are
   // trained as briefly as those of a blend.
   void note_quick() {
-    if (!plan_.settings.fit.quick || plan_.method == FitMethod::other) return;
-    if (!has_networks(plan_))
+    if (!plan_.settings.fit.quick) return;
+    if (by_paper(plan_) || plan_.method == FitMethod::other) {
+      throw UsageError(
+          "[fit] quick is for drift's own recipe and parts: leave out --quick, or --recipe paper and the other method");
+    }
+    const bool ensemble = plan_.settings.uncertainty.method == UncertaintyMethod::ensemble;
+    if (!has_networks(plan_)) {
       note(plan_, "Quick: the process alone, without networks.");
-    else
-      note(plan_, "Quick: {} networks, trained briefly.", plan_.settings.model.members.value_or(kQuickMembers));
+    } else if (ensemble) {
+      note(plan_, "Quick: {}, trained briefly.",
+           counted(static_cast<double>(plan_.settings.model.members.value_or(kQuickMembers)), "network"));
+    } else {
+      note(plan_, "Quick: trained briefly.");
+    }
   }
 
   void note_method() {

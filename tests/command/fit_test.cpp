@@ -121,6 +121,10 @@ TEST(Fit, WithQuickTakesTheProcessAloneAndSaysSo) {
                 fmt::format("drift fit '{}' --value ssh --quick --method network --features 64 --bottleneck 16 --plan", tracks));
   EXPECT_TRUE(contains(networks.out, "\nQuick: 5 networks, trained briefly.\n")) << networks.out;
   EXPECT_TRUE(contains(networks.out, "\nModel: 5 networks of ")) << networks.out;
+  const FinishedRun refused =
+      run_shell(folder.path(), fmt::format("drift fit '{}' --value ssh --quick --method nngp --plan", tracks));
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_TRUE(contains(refused.err, "quick is for drift's own recipe and parts")) << refused.err;
 }
 
 TEST(Fit, ComparesItselfWithABaselineInOneLine) {
