@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <string>
 #include <string_view>
 
 #include "drift/error.h"
@@ -30,10 +32,17 @@ bool is_code(std::string_view text) {
   return all_of(text.substr(0, colon), "_-") && all_of(text.substr(colon + 1), text.starts_with("urn:") ? "_-.:" : "_-.");
 }
 
-// "PROJCRS[...", or with parentheses.
+// "PROJCRS[...", or with parentheses. PROJ takes other words for a name, for which it searches its whole database: seconds.
 bool is_wkt(std::string_view text) {
+  constexpr std::array<std::string_view, 18> kSystems = {
+      "PROJCS",      "GEOGCS",       "GEOCCS",      "COMPD_CS",       "VERT_CS",       "LOCAL_CS",
+      "PROJCRS",     "PROJECTEDCRS", "GEODCRS",     "GEOGCRS",        "GEOGRAPHICCRS", "BOUNDCRS",
+      "COMPOUNDCRS", "VERTCRS",      "VERTICALCRS", "DERIVEDPROJCRS", "GEODETICCRS",   "ENGCRS"};
   const std::size_t end = text.find_first_of("[(");
-  return end != std::string_view::npos && all_of(text.substr(0, end), "_ ");
+  if (end == std::string_view::npos) return false;
+  std::string word(text.substr(0, text.find_last_not_of(" \t\r\n", end - 1) + 1));
+  for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return std::find(kSystems.begin(), kSystems.end(), word) != kSystems.end();
 }
 
 bool is_parameters(std::string_view text) {

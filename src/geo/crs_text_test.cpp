@@ -11,7 +11,7 @@ namespace {
 
 TEST(CrsText, MayBeACodeWktOrParameters) {
   for (const char* good : {"EPSG:6931", "ESRI:102001", "IAU_2015:30100", "urn:ogc:def:crs:EPSG::3411", "+proj=laea +lat_0=90",
-                           "+proj=merc +a=6378137 +nadgrids=@null +wktext", "PROJCRS[\"x\"", "PROJCS [\"x\"]",
+                           "+proj=merc +a=6378137 +nadgrids=@null +wktext", "PROJCRS[\"x\"", "PROJCS [\"x\"]", "projcrs(\"x\")",
                            "PROJCS[\"Pseudo\",EXTENSION[\"PROJ4\",\"+proj=merc +nadgrids=@null +no_defs\"]]"}) {
     EXPECT_NO_THROW(check_crs_text(good)) << good;
   }
@@ -26,6 +26,9 @@ TEST(CrsText, MayNotNameAFile) {
         "{\"type\":\"ProjectedCRS\"}"}) {
     EXPECT_THROW(check_crs_text(bad), UsageError) << bad;
   }
+  // PROJ would look such a name up.
+  for (const char* bad : {"xPROJCRS[\"x\"]", "[\"x\"]", " [", "WGS 84 [\"x\"]"})
+    EXPECT_THROW(check_crs_text(bad), UsageError) << bad;
   EXPECT_THROW(check_crs_text("PROJCRS[" + std::string(100000, ' ')), UsageError);
 }
 

@@ -108,9 +108,11 @@ std::optional<double> metres_of(const std::string& unit) {
   if (error == std::errc() && (!(factor > 0.0) || !std::isfinite(factor))) return std::nullopt;
   const std::string name = normal(std::string_view(error == std::errc() ? rest : unit.data(), end));
   const auto common = std::find_if(kCommon.begin(), kCommon.end(), [&](const auto& entry) { return entry.first == name; });
-  if (common != kCommon.end()) return factor * common->second;
-  const std::optional<double> metres = name.empty() ? std::nullopt : metres_in_database(name);
-  return metres ? std::optional(factor * *metres) : std::nullopt;
+  const std::optional<double> of_one = common != kCommon.end() ? std::optional(common->second)
+                                       : name.empty()          ? std::nullopt
+                                                               : metres_in_database(name);
+  const double metres = factor * of_one.value_or(0.0);  // "1e308 km" is too long for a number, "1e-323 mm" too short
+  return metres > 0.0 && std::isfinite(metres) ? std::optional(metres) : std::nullopt;
 }
 
 double metres_of_axis(const std::string& unit, const std::string& crs) {

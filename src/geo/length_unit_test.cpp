@@ -38,8 +38,8 @@ TEST(MetresOf, KnowsTheSpellingsOfFilesAndOfProj) {
 }
 
 TEST(MetresOf, TakesNothingElseForALength) {
-  for (const char* unit :
-       {"", "1", "rad", "radian", "degrees", "degrees_north", "s", "pixel", "0 m", "-1 m", "m2", "m s-1", "us"}) {
+  for (const char* unit : {"", "1", "rad", "radian", "degrees", "degrees_north", "s", "pixel", "0 m", "-1 m", "m2", "m s-1", "us",
+                           "1e308 km", "1e-323 mm"}) {
     EXPECT_FALSE(metres_of(unit)) << unit;
   }
 }

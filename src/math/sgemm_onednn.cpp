@@ -47,7 +47,8 @@ class SignalsHeldBack {
 };
 
 // oneDNN writes code for this machine into memory of its own, and crashes where it gets none, as under systemd's
-// MemoryDenyWriteExecute. So before its first product as much is asked for in the same way: pages that are written, then executed.
+// MemoryDenyWriteExecute. So before its first product as much is asked for in the same way: pages that are written, then
+// executed.
 void check_executable_memory() {
   constexpr std::size_t kBytes = std::size_t{8} << 20;  // of all its kernels
   void* const pages = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -117,10 +117,10 @@ class Guard {
   // The file at hand is what the child was lost to.
   void note_lost(bool hung) {
     const int status = end();
-    const std::string what =
-        hung ? fmt::format("it hangs: HDF5 could not read it within {:g} s; the file is damaged", limit_)
-        : WIFSIGNALED(status) ? fmt::format("HDF5 crashes on it ({}); the file is damaged", ::sigdescr_np(WTERMSIG(status)))
-                              : "not opened: the child process that was to try it first ended early";
+    const std::string what = hung ? fmt::format("it hangs: HDF5 could not read it within {:g} s; the file is damaged", limit_)
+                             : WIFSIGNALED(status)
+                                 ? fmt::format("HDF5 crashes on it ({}); the file is damaged", ::sigdescr_np(WTERMSIG(status)))
+                                 : "not opened: the child process that was to try it first ended early";
     results_.push_back(fmt::format("{}: {}", files_[results_.size()].string(), what));
   }
 

@@ -12,7 +12,8 @@
 namespace drift {
 
 // One flipped byte can make HDF5 crash, or loop for ever, as it opens or reads a file. So files that are based on it are first
-// opened and listed, with all their attributes, by a child process with a time limit; what is read afterwards has been seen to open.
+// opened and listed, with all their attributes, by a child process with a time limit; what is read afterwards has been seen to
+// open.
 //
 // Children are forks: a library has no program of its own to start, and a fork takes a millisecond. In a process with threads a
 // fork may use little: this one is made while no other thread of drift is inside netCDF or HDF5 (lock_netcdf), uses these, the

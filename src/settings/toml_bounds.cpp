@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // the names of a hundred thousand files
 constexpr int kDeepest = 16;                               // settings go two levels down
 
-// The end of the string that begins at `at`: that of one line, or of several between triple quotes, the closing of which up to two
-// more may precede, which are the string's own: """a""""" is a"".
+// The end of the string that begins at `at`: that of one line, or of several between triple quotes, the closing of which up to
+// two more may precede, which are the string's own: """a""""" is a"".
 std::size_t string_end(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const bool long_one = text.substr(at, 3) == std::string(3, quote);

@@ -1,7 +1,8 @@
 // Preloaded into a program (LD_PRELOAD), lets one of its system calls fail:
 //   DRIFT_FAIL=write:3:28     the third write fails with errno 28 (ENOSPC), and so does every later one: a full disk stays full
 //   DRIFT_FAIL=malloc:2:12    the second allocation of kLarge bytes or more, by drift or through operator new
-//   DRIFT_FAIL_TOLD=FILE      where a byte is added for each failure, by which tools/soak knows that there was one: 'o' where oneDNN
+//   DRIFT_FAIL_TOLD=FILE      where a byte is added for each failure, by which tools/soak knows that there was one: 'o' where
+//   oneDNN
 //                             made the call, else 'x'
 // Calls of one name and its variants (open, openat, open64, fopen) are counted together, in each process from one. Only what goes
 // through the dynamic linker is seen: what libc does on its own account is not.
@@ -190,11 +191,11 @@ static char caller_of_memory(const void* caller) {
   const bool known = ::dladdr(caller, &from) != 0 && from.dli_fname != nullptr;
   return known && std::strstr(from.dli_fname, "libdnnl") != nullptr ? 'o' : 'x';
 }
-#define MMAP(name, offset_type)                                                                                   \
-  void* name(void* at, std::size_t size, int protection, int flags, int file, offset_type offset) {               \
-    if (fails("mmap", caller_of_memory(CALLER))) return MAP_FAILED;                                               \
-    static auto* const real = next<void*(void*, std::size_t, int, int, int, offset_type)>(#name);                 \
-    return real(at, size, protection, flags, file, offset);                                                       \
+#define MMAP(name, offset_type)                                                                     \
+  void* name(void* at, std::size_t size, int protection, int flags, int file, offset_type offset) { \
+    if (fails("mmap", caller_of_memory(CALLER))) return MAP_FAILED;                                 \
+    static auto* const real = next<void*(void*, std::size_t, int, int, int, offset_type)>(#name);   \
+    return real(at, size, protection, flags, file, offset);                                         \
   }
 MMAP(mmap, off_t)
 MMAP(mmap64, off64_t)
