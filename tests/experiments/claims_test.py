@@ -53,6 +53,7 @@ class Numbers(unittest.TestCase):
         self.assertEqual(spread_text(0.12345, 0.12, 3), "0.12 ± 0.12")
         self.assertEqual(spread_text(0.12345, 0.0, 1), "0.123")
         self.assertEqual(number_text(12345.6), "12,346")
+        self.assertEqual(number_text(2.26e17), "2.26e+17")
         self.assertEqual(number_text(-0.5), "-0.500")
         self.assertEqual(number_text(1e-9), "1.00e-09")
 

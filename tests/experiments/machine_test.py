@@ -36,6 +36,7 @@ class Tiny(unittest.TestCase):
         # One row alone, which the whole run then does not repeat.
         done = self.run_tool("tiny", "--only", "kriging")
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no result of small, box, networks, seed 1", self.run_tool("--check").stderr)
         first = self.records()["kriging"]
         self.assertEqual(set(self.records()), {"kriging"})
         self.assertGreater(first["scores"]["truth_rmse"], 0.0)

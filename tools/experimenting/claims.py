@@ -25,6 +25,8 @@ def number_text(value, digits=3):
         return "0"
     if not math.isfinite(value):
         return str(value)
+    if abs(value) >= 1e6:
+        return f"{value:.{digits - 1}e}"
     places = digits - 1 - math.floor(math.log10(abs(value)))
     return f"{value:,.{max(0, places)}f}" if places < 7 else f"{value:.{digits - 1}e}"
 

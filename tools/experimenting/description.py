@@ -3,7 +3,8 @@
 A cell is one fit: a row (a method with its settings) on one data set with one seed. Tables of the description:
 
   title, paper, claim_text   shown on the page
-  [sizes.SIZE]               seeds; SIZE is small or full
+  [sizes.SIZE]               seeds, about; SIZE is small or full. `unfinished` says why rows of a small experiment are missing: without
+                             it they fail a test, and so does it once they are there
   [settings]                 tables and keys of a run file, for every cell; [data.settings] and [rows.settings] override them
   [[data]]                   name, title, columns; simulate (arguments of drift simulate) or files; settings
   [[rows]]                   name, method (as drift compare takes it), settings; data: the data sets it is for (default: all)
@@ -22,7 +23,7 @@ from pathlib import Path
 SIZES = ("small", "full")
 KEYS = {
     "": {"title", "paper", "about", "sizes", "settings", "data", "rows", "claims", "figures"},
-    "sizes": {"seeds", "about"},
+    "sizes": {"seeds", "about", "unfinished"},
     "data": {"name", "title", "columns", "simulate", "files", "settings", "small", "full", "skip"},
     "rows": {"name", "method", "settings", "data", "x", "small", "full", "skip"},
     "claims": {"text", "data", "measure", "better", "worse", "row", "within", "comment", "size"},

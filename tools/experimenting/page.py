@@ -135,6 +135,8 @@ def generated(description, every):
         lines += [f"## {SIZE_TITLES[size]}", ""]
         about = description.tables["sizes"][size].get("about", "").strip()
         lines += [about, ""] if about else []
+        unfinished = description.tables["sizes"][size].get("unfinished", "").strip()
+        lines += [f"Unfinished: {unfinished}", ""] if unfinished else []
         lines += size_part(description, every, size)
     while lines[-1] == "":
         lines.pop()
