@@ -20,6 +20,7 @@
 #include "drift/domain.h"
 #include "drift/grouped.h"
 #include "drift/interpolator.h"
+#include "drift/parse_number.h"
 #include "drift/simulate.h"
 #include "drift/truth.h"
 #include "number_checks.h"
@@ -185,7 +186,7 @@ class Baselines {
     const nlohmann::ordered_json findings = found(one, tracks.domain);
     std::string count = findings.value("experts", "0");
     std::erase(count, ',');
-    const double there = std::stod(count);
+    const double there = drift::parse_number<double>(count).value_or(0.0);
     json_["experts"] = {{"experts", there},
                         {"observations_each_at_most", options_.observations_each},
                         {"observations", tracks.size},

@@ -125,6 +125,7 @@ def test_repr_tells_what_a_person_wants_to_know(ds, blend):
         ({"loss": "hubber"}, "loss.*hubber.*huber"),
         ({"method": "nngq"}, "nngq.*nngp"),
         ({"lengthscale": float("nan")}, "lengthscale"),
+        ({"covariance": "Matern"}, "covariance Matern: must be one of .*; did you mean 'matern'"),
         ({"value": "sla"}, "fit has no setting 'value'"),
     ],
 )

@@ -33,7 +33,7 @@ void VariationalInterpolator::fit(const InterpolatorData& data, const Interpolat
   const std::size_t n = data.training.coordinates.rows;
   settings_ = gp::settled(settings_, n);
   settings_.seed = options.seed;
-  settings_.threads = options.threads > 0 ? options.threads : available_threads();
+  settings_.threads = threads_or_all(options.threads);
   dimensions_ = data.training.coordinates.cols;
   const double rows = 8.0 * static_cast<double>(n) * (static_cast<double>(dimensions_) + 2.0);
   require_memory(settings_.method, n, rows + gp::svgp_bytes(settings_, n, static_cast<int>(dimensions_)),
@@ -228,7 +228,7 @@ Method deep_gp_method() {
             wanted.width = static_cast<int>(settings.count("width", 0, 1, 30));
             wanted.draws = static_cast<int>(settings.count("draws", static_cast<std::size_t>(wanted.draws), 1, 1000));
             CovarianceSettings covariance;
-            covariance.nu = std::stod(settings.word("nu", "1.5", {"0.5", "1.5", "2.5"}));
+            covariance.nu = nu_setting(settings);
             covariance.joint = settings.word("covariance", "joint", {"joint", "product"}) == "joint";
             static_cast<void>(domain);
             return std::make_unique<VariationalInterpolator>(wanted, covariance, family_setting(settings));

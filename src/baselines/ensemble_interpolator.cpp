@@ -53,7 +53,7 @@ EnsembleInterpolator::EnsembleInterpolator(std::string method, const Recipe& rec
 
 void EnsembleInterpolator::fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) {
   const std::size_t n = data.training.values.rows;
-  const int threads = options.threads > 0 ? options.threads : available_threads();
+  const int threads = threads_or_all(options.threads);
   recipe_ = fitted_recipe(settings_.recipe, n, settings_.least_steps);
   require_memory(settings_.method, n, training_bytes(settings_.spec, recipe_, settings_.members, n, threads),
                  "lower members or width");

@@ -23,7 +23,7 @@ class ExactGpInterpolator : public Interpolator {
       : covariance_(covariance_settings(settings, domain, "joint")), subset_(settings.count("subset", 2000, 10, 20000)) {}
 
   void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override {
-    threads_ = options.threads > 0 ? options.threads : available_threads();
+    threads_ = threads_or_all(options.threads);
     foresee_memory(data.training.coordinates.rows);
     gp::GpData observations = gp_data("exact", data, 3);
     const gp::KernelSpec spec = kernel_of(data, covariance_, false);

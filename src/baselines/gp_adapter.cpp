@@ -1,7 +1,6 @@
 #include "baselines/gp_adapter.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -9,9 +8,11 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/memory_limit.h"
 #include "core/threads.h"
 #include "drift/error.h"
 #include "drift/grouped.h"
+#include "drift/parse_number.h"
 
 namespace drift {
 
@@ -22,10 +23,14 @@ std::vector<MethodOption> covariance_options(const std::string& covariance_fallb
           {"time_lengthscale", "lengthscale in time, days; fitted if not given", "data"}};
 }
 
+double nu_setting(const MethodSettings& settings) {
+  return *parse_number<double>(settings.word("nu", "1.5", {"0.5", "1.5", "2.5"}));
+}
+
 CovarianceSettings covariance_settings(const MethodSettings& settings, const Domain& domain,
                                        const std::string& covariance_fallback) {
   CovarianceSettings out;
-  out.nu = std::stod(settings.word("nu", "1.5", {"0.5", "1.5", "2.5"}));
+  out.nu = nu_setting(settings);
   out.nu_given = settings.has("nu");
   out.joint = settings.word("covariance", covariance_fallback, {"joint", "product"}) == "joint";
   out.lengthscales.resize(2);
@@ -91,9 +96,9 @@ double free_memory_bytes() {
     std::istringstream words(line);
     std::string name;
     double kilobytes = 0.0;
-    if (words >> name >> kilobytes && name == "MemAvailable:") return 1024.0 * kilobytes;
+    if (words >> name >> kilobytes && name == "MemAvailable:") return std::min(1024.0 * kilobytes, memory_limit_bytes());
   }
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  return memory_limit_bytes();
 }
 
 void require_memory(const std::string& method, std::size_t observations, double bytes, const std::string& advice) {
@@ -137,8 +142,7 @@ void predict_in_blocks(const std::string& method, MatrixView<const float> points
         fmt::format("method {}: the points have {} coordinates, but the observations had {}", method, points.cols, dimensions));
   }
   const std::size_t blocks = (points.rows + block - 1) / block;
-  const int used =
-      std::clamp(threads > 0 ? threads : available_threads(), 1, static_cast<int>(std::min<std::size_t>(blocks, 1024)));
+  const int used = std::clamp(threads_or_all(threads), 1, static_cast<int>(std::min<std::size_t>(blocks, 1024)));
   std::atomic<std::size_t> next = 0;  // who takes a block does not change it
   run_on_threads(used, [&](int) {
     for (std::size_t b = next++; b < blocks; b = next++) {

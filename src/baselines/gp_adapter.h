@@ -35,6 +35,9 @@ gp::KernelSpec kernel_of(const Domain& domain, bool has_time, const CovarianceSe
 // of weight zero are left out; other weights are for losses and are not used: `noise_sd` says how good an observation is.
 gp::GpData gp_data(const std::string& method, const InterpolatorData& data, std::size_t least);
 
+// The option nu.
+double nu_setting(const MethodSettings& settings);
+
 // Bytes of memory that are free to take. Refuses what needs more with an Error that has both figures:
 // "method exact: 40,000 observations need 25.6 GB of memory and 9.1 GB are free; <advice>".
 double free_memory_bytes();

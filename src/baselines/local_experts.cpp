@@ -41,7 +41,7 @@ class LocalExpertsInterpolator : public Interpolator {
   }
 
   void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override {
-    settings_.threads = options.threads > 0 ? options.threads : available_threads();
+    settings_.threads = threads_or_all(options.threads);
     settings_.seed = options.seed;
     settings_.describe = [this](const Eigen::VectorXd& place) { return describe(place); };
     observations_ = gp_data("experts", data, 20);

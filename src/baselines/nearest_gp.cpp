@@ -44,7 +44,7 @@ class NearestGpInterpolator : public Interpolator {
     const auto k = static_cast<double>(settings_.neighbours);
     require_memory("nngp", n, kBytesPerObservation * static_cast<double>(n) + 8.0 * k * static_cast<double>(settings_.subset),
                    "train on fewer observations");
-    settings_.threads = options.threads > 0 ? options.threads : available_threads();
+    settings_.threads = threads_or_all(options.threads);
     settings_.seed = options.seed;
     observations_ = gp::in_place_order(gp_data("nngp", data, 3));
     const auto spec_of = [&](double nu) {

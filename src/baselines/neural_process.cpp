@@ -8,6 +8,7 @@
 #include <span>
 
 #include "core/threads.h"
+#include "gp/variational_layer_tasks.h"
 
 namespace drift {
 namespace {
@@ -33,14 +34,6 @@ ProcessSpecs process_specs(int coordinates, int depth, int width) {
 Forecast forecast_of(double mean, double raw_sd) {
   const double softplus = raw_sd > 30.0 ? raw_sd : std::log1p(std::exp(raw_sd));
   return {.mean = mean, .sd = kLeastSd + softplus};
-}
-
-void for_each_task(int threads, std::size_t count, const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next = 0;
-  const auto used = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), count));
-  run_on_threads(used, [&](int) {
-    for (std::size_t task = next++; task < count; task = next++) work(task);
-  });
 }
 
 template <class Real>
@@ -69,11 +62,11 @@ double ProcessPass<Real>::run(const Real* encoder, const Real* decoder, const Pr
   used_slices_ = slices_of(batch.rows(), kSliceRows);
   double total_weight = 0.0;
   for (const Real weight : batch.weights) total_weight += static_cast<double>(weight);
-  for_each_task(threads_, used_context_slices_, [&](std::size_t slice) { encode(encoding, batch, slice); });
+  gp::run_tasks(threads_, used_context_slices_, [&](std::size_t slice) { encode(encoding, batch, slice); });
   code_ = mean_of_sums(encoder_slices_, used_context_slices_, batch.context);
-  for_each_task(threads_, used_slices_, [&](std::size_t slice) { decode(decoding, batch, slice, total_weight); });
+  gp::run_tasks(threads_, used_slices_, [&](std::size_t slice) { decode(decoding, batch, slice, total_weight); });
   code_gradient_ = mean_of_sums(decoder_slices_, used_slices_, batch.context);
-  for_each_task(threads_, used_context_slices_, [&](std::size_t slice) { encode_back(encoding, batch, slice); });
+  gp::run_tasks(threads_, used_context_slices_, [&](std::size_t slice) { encode_back(encoding, batch, slice); });
   double loss = 0.0;
   for (std::size_t i = 0; i < used_slices_; ++i) loss += decoder_slices_[i]->loss;
   return loss / total_weight;
@@ -166,7 +159,7 @@ std::vector<float> encode_context(const ProcessSpecs& specs, const std::vector<f
   const auto width = static_cast<std::size_t>(specs.encoder.outputs);
   const std::size_t blocks = slices_of(rows.size(), kBlockRows);
   std::vector<double> sums(blocks * width, 0.0);
-  for_each_task(threads, blocks, [&](std::size_t block) {
+  gp::run_tasks(threads, blocks, [&](std::size_t block) {
     cpu::Workspace<float> ws(resolver.plan(), kBlockRows, {});
     const std::size_t first = block * kBlockRows, count = std::min(kBlockRows, rows.size() - first);
     const MatrixView<float> input = ws.coordinates(count);

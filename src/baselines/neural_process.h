@@ -96,7 +96,4 @@ std::vector<float> encode_context(const ProcessSpecs& specs, const std::vector<f
 void decode_points(const ProcessSpecs& specs, const std::vector<float>& decoder, const std::vector<float>& code,
                    MatrixView<const float> points, std::span<double> mean, std::span<double> sd, int threads);
 
-// Calls work(0) ... work(count - 1) on threads; who takes which changes nothing.
-void for_each_task(int threads, std::size_t count, const std::function<void(std::size_t)>& work);
-
 }  // namespace drift

@@ -19,6 +19,7 @@
 #include "drift/grouped.h"
 #include "drift/state.h"
 #include "engine/cpu/kernels.h"
+#include "gp/variational_layer_tasks.h"
 #include "network/draw.h"
 #include "train/batches.h"
 #include "train/schedule.h"
@@ -96,7 +97,7 @@ class NeuralProcessInterpolator : public Interpolator {
 
   void fit(const InterpolatorData& data, const InterpolatorOptions& options, const Control& control) override {
     rows_ = usable_rows(data);
-    threads_ = options.threads > 0 ? options.threads : available_threads();
+    threads_ = threads_or_all(options.threads);
     coordinates_ = data.training.coordinates.cols;
     specs_ = process_specs(static_cast<int>(coordinates_), settings_.depth, settings_.width);
     recipe_ = fitted_recipe(settings_.recipe, rows_.size(), settings_.least_steps);
@@ -245,7 +246,7 @@ class NeuralProcessInterpolator : public Interpolator {
 
   void update(const cpu::AdamStep& step, const ProcessPass<float>& pass) {
     const std::vector<Trained::Part> encoder = encoder_.parts(), decoder = decoder_.parts();
-    for_each_task(threads_, encoder.size() + decoder.size(), [&](std::size_t task) {
+    gp::run_tasks(threads_, encoder.size() + decoder.size(), [&](std::size_t task) {
       if (task < encoder.size()) {
         encoder_.step(step, encoder[task], pass.encoder_gradients());
       } else {

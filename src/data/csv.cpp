@@ -150,8 +150,7 @@ void read_chunks(const std::vector<std::string_view>& pieces, const CsvLayout& l
 
 CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options, const RowFilter& filter, const Control& control,
                     const CsvSizes& sizes) {
-  if (options.threads < 0) throw UsageError(fmt::format("read_csv: threads is {}; it must be zero or more", options.threads));
-  const int threads = options.threads > 0 ? options.threads : available_threads();
+  const int threads = threads_or_all(options.threads);
   CsvSource source(path, sizes.window);
   CsvLayout layout = read_layout(source, path.string(), options.columns, filter);
   if (!options.time_units.empty()) layout.time_units = parse_time_units(options.time_units);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/longitude.h"
 #include "data/observation_columns.h"
 #include "data/tracks.h"
 #include "drift/dataset.h"
@@ -93,9 +94,7 @@ Dataset make_dataset(Observations observations, VariableInfo value, const ArrayO
   data.provenance = options.provenance;
   Observations& columns = data.observations;
   if (!options.on_plane) {
-    for (double& lon : columns.lon_deg) {
-      if (lon < -180.0 || lon >= 180.0) lon -= 360.0 * std::floor((lon + 180.0) / 360.0);
-    }
+    for (double& lon : columns.lon_deg) lon = wrapped_longitude(lon);
   }
   if (!columns.track.empty()) {
     data.tracks = renumber_tracks(columns);

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "core/degree.h"
 #include "core/longitude.h"
 #include "drift/error.h"
 #include "drift/summary.h"
@@ -54,7 +54,7 @@ std::vector<std::string> sketch_map(const Dataset& data, int columns) {
     const Arc arc = extent.arc();
     west = arc.span_deg > kAllAround ? -180.0 : arc.west_deg, width = arc.span_deg > kAllAround ? 360.0 : arc.span_deg;
   }
-  const double on_ground = data.on_plane ? 1.0 : std::cos(0.5 * (*south + *north) * std::numbers::pi / 180.0);
+  const double on_ground = data.on_plane ? 1.0 : std::cos(0.5 * (*south + *north) * kDegree);
   const double shape = (*north - *south) / std::max(width * on_ground, 1e-12);
   constexpr double kFewest = 1.0, kMost = 24.0;
   const auto rows = static_cast<int>(std::clamp(std::round(0.5 * columns * shape), kFewest, kMost));

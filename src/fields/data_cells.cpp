@@ -12,6 +12,7 @@
 #include <numbers>
 
 #include "core/degree.h"
+#include "core/longitude.h"
 #include "drift/error.h"
 #include "drift/field_model.h"
 #include "fields/data_extent.h"
@@ -105,8 +106,7 @@ DataCells data_cells(const Domain& domain, const Observations& observations, con
   cells.bits.assign((static_cast<std::size_t>(cells.columns) * static_cast<std::size_t>(cells.rows) + 7) / 8, 0);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t row = rows ? (*rows)[i] : i;
-    double x = observations.lon_deg[row];
-    if (!plane) x -= 360.0 * std::floor((x - cells.extent[0] + kRounding) / 360.0);
+    const double lon = observations.lon_deg[row], x = plane ? lon : turned_from(cells.extent[0] - kRounding, lon);
     const std::size_t cell = cell_of(cells, x, observations.lat_deg[row]);
     cells.bits[cell / 8] |= static_cast<std::uint8_t>(1U << (cell % 8));
   }

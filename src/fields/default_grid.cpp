@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
+#include "core/degree.h"
 #include "drift/field.h"
 #include "drift/predict.h"
 
@@ -51,7 +51,7 @@ Grid default_grid(const FieldModel& model) {
   if (model.domain.crs == "EPSG:6931" || model.domain.crs == "EPSG:6932") {
     // As far from the pole as the observations, in whole cells of 25 km.
     const double colatitude = model.domain.crs == "EPSG:6931" ? 90.0 - south : 90.0 + north;
-    const double reach = 25.0 * std::ceil(2.0 * 6371.2 * std::sin(colatitude * std::numbers::pi / 360.0) / 25.0);
+    const double reach = 25.0 * std::ceil(2.0 * 6371.2 * std::sin(0.5 * colatitude * kDegree) / 25.0);
     return parse_grid(fmt::format("{}:25km:{},{},{},{}", model.domain.crs, -reach, -reach, reach, reach));
   }
   if (width > 350.0 && north - south > 120.0) return parse_grid("global:1");

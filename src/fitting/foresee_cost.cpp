@@ -74,13 +74,14 @@ double process_seconds(const FitPlan& plan, const InterpolatorData& data, std::s
       .fold = data.fold,
       .groups = data.group.empty() ? 0 : *std::max_element(data.group.begin(), data.group.end()) + std::size_t{1}};
   ProcessSettings settings;
-  settings.seed = plan.settings.seed, settings.threads = plan.settings.threads, settings.stop = control.stop;
+  settings.seed = plan.settings.seed, settings.threads = plan.settings.threads;
+  const Control silent = {.stop = control.stop};
   const std::size_t usual = std::min(settings.targets, plan.split.training.size());
   // The search for few targets takes more evaluations: time is per target and evaluation.
   ProcessFit fit;
   const auto search = [&](std::size_t targets) {
     settings.targets = targets;
-    const double seconds = elapsed([&] { fit = fit_process(data.space, data.has_time(), places, settings); });
+    const double seconds = elapsed([&] { fit = fit_process(data.space, data.has_time(), places, settings, silent); });
     control.check_stop("stopped while planning");
     return std::pair(seconds, static_cast<double>(targets) * static_cast<double>(fit.evaluations));
   };
@@ -97,7 +98,7 @@ double process_seconds(const FitPlan& plan, const InterpolatorData& data, std::s
     points.insert(points.end(), row, row + places.coordinates.cols);
   }
   settings.targets = kFewTargets;
-  const Process process = make_process(data.space, data.has_time(), places, settings);
+  const Process process = make_process(data.space, data.has_time(), places, settings, nullptr, silent);
   std::vector<double> mean(count), variance(count);
   const double point = elapsed([&] {
                          process.predict({points.data(), count, places.coordinates.cols}, {.mean = mean, .variance = variance},

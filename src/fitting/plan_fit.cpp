@@ -2,12 +2,12 @@
 // plan_split.cpp; method, networks and training here.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "core/memory_limit.h"
 #include "core/threads.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
@@ -358,13 +358,13 @@ class Planner {
                                                  threads_or_all(plan_.settings.threads), variational);
     const double process = plan_.method == FitMethod::network ? 0.0 : kProcessBytes * n;
     plan_.memory_mib = (networks + process + n * (41.0 + 4.0 * (plan_.spec.coordinates() + 3.0))) / 1048576.0 + kProgramMib;
-    const double there_mib =
-        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE)) / 1048576.0;
+    const double there_mib = memory_limit_bytes() / 1048576.0;
     if (plan_.memory_mib > there_mib) {
-      throw Error(fmt::format(
-          "training needs {:.0f} MiB but this machine has {:.0f}; ask for fewer members, features or --threads, or keep fewer "
-          "observations (--bbox, --from, --to)",
-          plan_.memory_mib, there_mib));
+      throw Error(
+          fmt::format("training needs {:.0f} MiB but this process may use {:.0f}; ask for fewer members, features or --threads, "
+                      "or keep fewer "
+                      "observations (--bbox, --from, --to)",
+                      plan_.memory_mib, there_mib));
     }
   }
 

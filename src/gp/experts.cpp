@@ -17,6 +17,7 @@
 #include "gp/exact.h"
 #include "gp/nearest_neighbours.h"
 #include "gp/sgpr.h"
+#include "gp/variational_layer_tasks.h"
 
 namespace drift::gp {
 namespace {
@@ -103,16 +104,14 @@ std::vector<Index> drawn_within(std::vector<Index> rows, std::size_t count, std:
 
 // work(i) for every expert, whoever comes first takes the next; progress by one thread at a time.
 void for_all(std::size_t count, int threads, const Control& control, const std::function<void(std::size_t)>& work) {
-  std::atomic<std::size_t> next = 0;
   std::size_t done = 0;
   std::mutex mutex;
-  run_on_threads(std::max(1, threads), [&](int) {
-    for (std::size_t i = next++; i < count && !control.stop.stop_requested(); i = next++) {
-      work(i);
-      const std::scoped_lock lock(mutex);
-      ++done;
-      control.report(static_cast<double>(done) / static_cast<double>(count), "experts");
-    }
+  run_tasks(threads, count, [&](std::size_t i) {
+    if (control.stop.stop_requested()) return;
+    work(i);
+    const std::scoped_lock lock(mutex);
+    ++done;
+    control.report(static_cast<double>(done) / static_cast<double>(count), "experts");
   });
   control.check_stop();
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/blocks.h"
+#include "core/longitude.h"
 #include "drift/error.h"
 #include "output/gmt.h"
 
@@ -59,7 +60,7 @@ std::vector<char> is_ocean(std::span<const double> lon_deg, std::span<const doub
     rows.clear();
     for (std::size_t i = first; i < first + count; ++i) {
       if (!std::isfinite(lon_deg[i]) || !(std::abs(lat_deg[i]) <= 90.0)) continue;
-      rows.push_back({std::remainder(lon_deg[i], 360.0), lat_deg[i], static_cast<double>(i)});
+      rows.push_back({wrapped_longitude(lon_deg[i]), lat_deg[i], static_cast<double>(i)});
     }
     mark_ocean(gmt, rows, options, ocean);
   });

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
+#include "core/degree.h"
 #include "core/longitude.h"
 #include "geo/projection.h"
 
@@ -14,7 +14,7 @@ namespace {
 using Vector = std::array<double, 3>;
 
 Vector unit_vector(double lon_deg, double lat_deg) {
-  const double lon = lon_deg * std::numbers::pi / 180.0, lat = lat_deg * std::numbers::pi / 180.0;
+  const double lon = lon_deg * kDegree, lat = lat_deg * kDegree;
   return {std::cos(lat) * std::cos(lon), std::cos(lat) * std::sin(lon), std::sin(lat)};
 }
 

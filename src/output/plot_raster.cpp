@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
+#include "core/degree.h"
 #include "core/longitude.h"
 #include "drift/error.h"
 #include "output/plot_locator.h"
@@ -55,7 +55,7 @@ void visit_cells_with_values(const PlotSource& source, const Visit& visit) {
       if (source.space == PlotSpace::geographic || source.space == PlotSpace::plane) {
         visit(x[c], x[c + 1], y[r], y[r + 1]);
       } else {
-        const double wide = std::min(180.0, half / std::max(1e-6, std::cos(lat[c] * std::numbers::pi / 180.0)));
+        const double wide = std::min(180.0, half / std::max(1e-6, std::cos(lat[c] * kDegree)));
         visit(lon[c] - wide, lon[c] + wide, lat[c] - half, lat[c] + half);
       }
     }
@@ -90,7 +90,7 @@ void choose_cells(const PlotSource& source, PlotRaster& raster) {
       region.south < 0.0 && region.north > 0.0 ? 0.0 : std::min(std::abs(region.south), std::abs(region.north));
   double wide = source.space == PlotSpace::plane
                     ? 0.5 * (source.x.back() - source.x.front()) / static_cast<double>(source.x.size())
-                    : high / std::max(0.02, std::cos(low_lat * std::numbers::pi / 180.0));
+                    : high / std::max(0.02, std::cos(low_lat * kDegree));
   const double shrink = std::sqrt(std::max(1.0, region.width() / wide * region.height() / high / kMostCells));
   raster.columns = std::max<std::size_t>(2, cells(region.width(), wide * shrink));
   raster.rows = std::max<std::size_t>(2, cells(region.height(), high * shrink));

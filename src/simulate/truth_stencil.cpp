@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/longitude.h"
 #include "drift/error.h"
 #include "geo/point_tree.h"
 #include "geo/projection.h"
@@ -65,8 +66,8 @@ class GeographicStencils : public StencilFinder {
   void find(std::span<const UnitVector> points, std::span<Stencil> stencils) const override {
     for (std::size_t i = 0; i < points.size(); ++i) {
       const Position position = position_of(points[i]);
-      const double turns = std::floor((position.lon_deg - lon_.front()) / 360.0 + kRounding);
-      stencils[i] = bilinear(place_on(lon_, position.lon_deg - 360.0 * turns), place_on(lat_, position.lat_deg), columns);
+      const double lon = turned_from(lon_.front() - 360.0 * kRounding, position.lon_deg);
+      stencils[i] = bilinear(place_on(lon_, lon), place_on(lat_, position.lat_deg), columns);
     }
   }
 

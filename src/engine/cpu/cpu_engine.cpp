@@ -136,7 +136,7 @@ std::unique_ptr<Engine> make_cpu_engine(const EngineOptions& options) {
   if (options.threads < 0 || options.threads > 4096) {
     throw UsageError(fmt::format("threads is {} but must be from 1 to 4096, or 0 for one per core", options.threads));
   }
-  return std::make_unique<cpu::CpuEngine>(options.threads == 0 ? available_threads() : options.threads);
+  return std::make_unique<cpu::CpuEngine>(threads_or_all(options.threads));
 }
 
 }  // namespace drift
