@@ -34,7 +34,7 @@ TEST(Maps, KeepTheRulesOfCf) {
   table.close();
   const FinishedRun plane =
       run_shell(folder.path(),
-                "drift fit plane.csv --value h --units m --method process --out p.safetensors --quiet && drift "
+                "drift fit plane.csv --value h --units m --unit km --method process --out p.safetensors --quiet && drift "
                 "predict p.safetensors --gradient --out plane.nc --quiet");
   ASSERT_EQ(plane.status, 0) << plane.err;
   const FinishedRun checked = check_cf(folder, kNames + " degrees.nc projected.nc plane.nc");
