@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "output/plot_histogram.h"
 #include "output/plot_locator.h"
 #include "output/plot_raster.h"
 #include "output/plot_scale.h"
@@ -171,6 +172,19 @@ TEST(PlotRaster, FindsTheNearestCellOfACurvilinearGridThroughThePole) {
   const std::vector<double> far_lon = {0.0}, far_lat = {70.0};
   locator->find(far_lon, far_lat, std::span(cell).first(1));
   EXPECT_EQ(cell[0], kNoCell);
+}
+
+TEST(PlotHistogram, CountsAreaAndLeavesOutWhatIsBeyondTheScale) {
+  // Rows about the equator and 60 N: areas 1 and 1/2.
+  const PlotRaster raster = {.region = {0.0, 2.0, -30.0, 90.0}, .columns = 2, .rows = 2, .mean = {}, .sd = {}};
+  const std::vector<float> values = {0.0f, 1.0f, 0.0f, 7.0f};
+  std::vector<double> bins;
+  add_to_histogram(raster, values, {.colours = "batlow", .low = 0.0, .high = 1.0}, true, bins);
+  EXPECT_NEAR(bins.front(), 1.5, 1e-12);
+  EXPECT_NEAR(bins.back(), 1.0, 1e-12);
+  EXPECT_NEAR(std::accumulate(bins.begin(), bins.end(), 0.0), 2.5, 1e-12);
+  add_to_histogram(raster, values, {.colours = "batlow", .low = 0.0, .high = 1.0}, false, bins);
+  EXPECT_NEAR(bins.front(), 1.5 + 2.0, 1e-12) << "cells of a plane are alike";
 }
 
 TEST(PlotView, SuitsTheRegion) {
