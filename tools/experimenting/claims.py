@@ -56,7 +56,8 @@ def verdict(description, results, claim, size):
             return Verdict(MISSING)
         mean, sd = mean_sd(values)
         low, high = claim["within"]
-        return Verdict(HOLDS if low <= mean <= high else FAILS, spread_text(mean, sd, len(values)), len(values))
+        word = HOLDS if low <= mean <= high else FAILS
+        return Verdict(ONE_SEED[word] if len(values) == 1 else word, spread_text(mean, sd, len(values)), len(values))
     better = by_seed(description, results, size, data, claim["better"], name)
     worse = by_seed(description, results, size, data, claim["worse"], name)
     seeds = sorted(set(better) & set(worse))
