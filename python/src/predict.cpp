@@ -155,8 +155,8 @@ std::optional<std::vector<double>> regular_times(const PyModel& self, const std:
 py::dict plot(const std::string& map, const std::string& picture, const std::string& variable, const std::string& time,
               const std::string& panels, const std::optional<std::array<double, 2>>& limits,
               const std::optional<std::array<double, 2>>& sd_limits, const std::string& colours, const std::string& sd_colours,
-              const std::string& title, double width_cm, int dpi, const PyDataset* observations, double observations_days, bool arrows,
-              bool histogram, double frames_per_second, const JobOptions& job_options) {
+              const std::string& title, double width_cm, int dpi, const PyDataset* observations, double observations_days,
+              bool arrows, bool histogram, double frames_per_second, const JobOptions& job_options) {
   const std::map<std::string, drift::PlotPanels> words = {{"auto", drift::PlotPanels::automatic},
                                                           {"mean", drift::PlotPanels::mean},
                                                           {"sd", drift::PlotPanels::sd},

@@ -122,8 +122,8 @@ class GeotiffSink : public FieldSink {
     for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
     environment.insert(environment.end(), {"GDAL_PAM_ENABLED=NO", "CPL_TMPDIR=" + folder_.path().string()});
     run_child({.name = "GDAL", .path = program_, .environment = environment},
-              {"-q", "-of", "COG", "-co", "COMPRESS=DEFLATE", "-co", "PREDICTOR=YES", "-co", "BIGTIFF=IF_SAFER",
-               "-co", "OVERVIEW_RESAMPLING=AVERAGE", "field.vrt", "field.tif"},
+              {"-q", "-of", "COG", "-co", "COMPRESS=DEFLATE", "-co", "PREDICTOR=YES", "-co", "BIGTIFF=IF_SAFER", "-co",
+               "OVERVIEW_RESAMPLING=AVERAGE", "field.vrt", "field.tif"},
               folder_.path(), {});
     copy_result();
     file_.commit();
