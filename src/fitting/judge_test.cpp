@@ -86,9 +86,9 @@ TEST(Judge, TellsWhereTheScoredAlsoCalibrated) {
 TEST(Judge, NoiseOfAProcessHoldsTheSigmasThatItWasGiven) {
   Dataset data = small_dataset(40, 60, 0.4);
   RunSettings settings = small_settings();
-  settings.fit.method = FitChoice{.parts = FitMethod::process};
+  settings.fit.method = FitMethod::process;
   const FieldInfo found = fit(plan_fit(settings, data), data).model.info;
-  data.observations.sigma.assign(data.size(), 0.4F);
+  data.observations.sigma.assign(data.observations.size(), 0.4F);
   const FieldInfo given = fit(plan_fit(settings, data), data).model.info;
   EXPECT_NEAR(found.noise_sd, 0.4, 0.06);
   EXPECT_NEAR(given.noise_sd, 0.4, 0.06);

@@ -45,7 +45,9 @@ TEST(Factor, OfALargeMatrixIsTheAutoregressionsOwn) {
        std::vector<std::pair<int, int>>{{1, 0}, {511, 508}, {512, 511}, {2000, 1998}, {4999, 4990}, {4999, 4999}}) {
     const double expected = std::pow(step, i - j) * (j == 0 ? 1.0 : fresh);
     EXPECT_NEAR(f.lower(i, j), expected, 1e-12) << i << ", " << j;
-    if (i > j) EXPECT_EQ(f.lower(j, i), 0.0);
+    if (i > j) {
+      EXPECT_EQ(f.lower(j, i), 0.0);
+    }
   }
 }
 
