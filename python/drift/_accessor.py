@@ -198,8 +198,8 @@ class FieldAccessor:
         if array.ndim != 2:
             raise _drift.UsageError(f"'{name}' has the dimensions {array.dims}; give a variable on a grid")
         y, x = (array[d] for d in array.dims)
-        projected = array.attrs.get("grid_mapping", "") in self._field.variables
         degrees = x.attrs.get("units") == "degrees_east"
+        projected = not degrees and array.attrs.get("grid_mapping", "") in self._field.variables
         lon, lat = (array["longitude"], array["latitude"]) if projected else (x, y)
         options: Dict[str, Any] = {}
         if projected or degrees:

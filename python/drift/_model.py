@@ -146,7 +146,7 @@ class Model:
             raise _checks.refuse("grid", "a text such as 'global:0.25', or a path", grid)
         shape = os.fspath(grid or "")
         if not isinstance(mask, str) and not (isinstance(mask, (list, tuple)) and all(isinstance(each, str) for each in mask)):
-            raise _checks.refuse("mask", "a text such as 'ocean', or a list of them", mask)
+            raise _checks.refuse("mask", "a text or a list of texts", mask)
         masks = mask if isinstance(mask, str) else ",".join(mask)
         with Job("Predicting", progress, threads=threads) as job:
             variables, attrs, no_currents, asked = _drift.predict_map(

@@ -164,6 +164,8 @@ def test_help_names_the_unit_of_every_setting_that_has_one():
     for verb in ("read", "fit", "compare"):
         for name, info in _settings.of_verb(verb).items():
             ending = next((e for e in units if name.endswith(e)), None)
+            if name == "hidden_lengthscale":  # a number of square roots of a width
+                continue
             if ending is not None and info.type in ("number", "range", "box"):
                 assert units[ending] in _settings.help_text(info).lower() or units[ending] in info.help, name
                 checked.add(name)

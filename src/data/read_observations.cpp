@@ -172,8 +172,8 @@ class ObservationReader {
         control_(control),
         filter_(make_filter(options)),
         netcdf_(are_netcdf(files)),
-        files_(netcdf_ ? that_open(std::move(files)) : std::move(files)),
         threads_(threads_or_all(control.threads != 0 ? control.threads : options.threads)),
+        files_(netcdf_ ? that_open(std::move(files)) : std::move(files)),
         gathering_(files_) {
     if (!netcdf_ && !options.preset.empty() && options.preset != "none") {
       throw UsageError(
@@ -331,8 +331,8 @@ class ObservationReader {
   RowFilter filter_;
   std::vector<std::string> warnings_;
   bool netcdf_;
-  std::vector<std::filesystem::path> files_;
   int threads_;
+  std::vector<std::filesystem::path> files_;
   Gathering gathering_;
   std::size_t merged_ = 0;
   bool begun_ = false, may_have_tracks_ = false;

@@ -20,7 +20,7 @@ struct PartsForecast {
 
 // Of a model's networks, process or other method at rows of coordinates, a moderate number at a time. The networks are prepared
 // once. Engine and model must outlive it. Calls may come from several threads.
-class PartsPredictor {
+class [[gnu::visibility("hidden")]] PartsPredictor {
  public:
   PartsPredictor(Engine& engine, const FieldModel& model);
   PartsForecast operator()(MatrixView<const float> rows, const PredictWants& wants = {}) const;

@@ -170,7 +170,8 @@ void settle_rounds(const TuneSettings& wanted, const std::filesystem::path& path
 // Of all that trials depend on, besides the search's own plan.
 std::string search_fingerprint(const FitPlan& plan, const Dataset& data) {
   Fingerprint print;
-  add_networks(print, plan);
+  print.add(to_json(plan.spec));  // not the number of members, which is the fit's
+  print.add(to_json(plan.recipe));
   add_settings(print, plan.settings, on_search);
   add_plan(print, plan, data.observations);
   return print.text();

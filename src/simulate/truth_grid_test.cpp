@@ -79,7 +79,7 @@ TEST(GridFromFile, KeepsTheProjection) {
 
 TEST(GridFromFile, RefusesWhatIsNoEvenGrid) {
   EXPECT_THAT(refusal(file_on(steps(0.0, 1.0, 5), {40.0, 41.0, 43.0})), HasSubstr("latitude is not evenly spaced"));
-  EXPECT_THAT(refusal(file_on({3.0}, steps(0.0, 1.0, 5))), HasSubstr("one longitude only"));
+  EXPECT_THAT(refusal(file_on({3.0}, steps(0.0, 1.0, 5))), HasSubstr("only one longitude"));
 }
 
 }  // namespace
