@@ -199,7 +199,8 @@ class FieldAccessor:
             raise _drift.UsageError(f"'{name}' has the dimensions {array.dims}; give a variable on a grid")
         y, x = (array[d] for d in array.dims)
         degrees = x.attrs.get("units") == "degrees_east"
-        projected = not degrees and array.attrs.get("grid_mapping", "") in self._field.variables
+        mapping = self._field.variables.get(array.attrs.get("grid_mapping", ""))
+        projected = mapping is not None and mapping.attrs.get("grid_mapping_name") != "latitude_longitude"
         lon, lat = (array["longitude"], array["latitude"]) if projected else (x, y)
         options: Dict[str, Any] = {}
         if projected or degrees:

@@ -36,10 +36,10 @@ TEST(PredictMap, CombinesMasks) {
   EXPECT_EQ(filled("west.nc:ssh>-99"), 20 * 30) << "nothing outside the file";
   EXPECT_EQ(filled("area.geojson,west.nc:ssh>-99"), 15 * 15);
   EXPECT_LT(filled("area.geojson,west.nc:ssh>-99,data:20km"), 15 * 15);
-  const FinishedRun wrong = predict(folder, grid + " --mask west.nc:sst>0");
+  const FinishedRun wrong = predict(folder, grid + " --mask 'west.nc:sst>0'");
   EXPECT_EQ(wrong.status, 2);
   EXPECT_TRUE(contains(wrong.err, "west.nc: no variable 'sst' on a grid; ")) << wrong.err;
-  EXPECT_EQ(predict(folder, "--grid bbox:-50,25,-30,55:1 --mask west.nc:ssh>0 --out west.nc").status, 2) << "not what it reads";
+  EXPECT_EQ(predict(folder, "--grid bbox:-50,25,-30,55:1 --mask 'west.nc:ssh>0' --out west.nc").status, 2) << "not what it reads";
 }
 
 TEST(PredictMap, TakesTimesByAWord) {
