@@ -45,7 +45,7 @@ TEST(PredictMap, CombinesMasks) {
 TEST(PredictMap, TakesTimesByAWord) {
   const TemporaryFolder folder;
   EXPECT_EQ(report(folder, "--grid bbox:-50,25,-10,55:5 --time daily --out map.nc")["times"], 6);
-  EXPECT_EQ(report(folder, "--grid bbox:-50,25,-10,55:10 --time 12-hourly --out map.nc")["times"], 11);
+  EXPECT_EQ(report(folder, "--grid bbox:-50,25,-10,55:10 --time 12-hourly --out map.nc")["times"], 12);
   EXPECT_EQ(predict(folder, "--grid bbox:-50,25,-10,55:5 --time monthly --out map.nc").status, 2);
   EXPECT_EQ(predict(folder, "--grid bbox:-50,25,-10,55:5 --time weekly --out map.nc").status, 2);
 }
