@@ -22,7 +22,7 @@ struct PartsForecast {
 // once. Engine and model must outlive it. Calls may come from several threads.
 class [[gnu::visibility("hidden")]] PartsPredictor {
  public:
-  PartsPredictor(Engine& engine, const FieldModel& model);
+  PartsPredictor(Engine & engine, const FieldModel& model);
   PartsForecast operator()(MatrixView<const float> rows, const PredictWants& wants = {}) const;
 
   Engine& engine() const { return engine_; }

@@ -75,7 +75,8 @@ TEST(RunFit, StoppedWithoutNetworksDoesNotPointToACheckpoint) {
       fit(plan, small_dataset(), {.stop = stop.get_token(), .checkpoint = checkpoint});
       ADD_FAILURE() << "it went on";
     } catch (const Stopped& stopped) {
-      EXPECT_STREQ(stopped.what(), "stopped; nothing was written: only the training of networks has checkpoints") << text_of(method);
+      EXPECT_STREQ(stopped.what(), "stopped; nothing was written: only the training of networks has checkpoints")
+          << text_of(method);
     }
   }
 }
