@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kLook{50};
 class Mailbox {
  public:
   struct News {
-    std::optional<std::pair<double, std::string>> progress;  // the latest
+    std::optional<std::pair<double, std::string>> progress;  // the latest; all of the work only once it has ended
     std::vector<std::string> sentences;
     bool ended = false;
   };
@@ -36,6 +36,7 @@ class Mailbox {
     changed_.wait_for(lock, kLook, [&] { return news_.ended; });
     News taken = std::move(news_);
     news_ = {.progress = {}, .sentences = {}, .ended = taken.ended};
+    if (!taken.ended && taken.progress && taken.progress->first >= 1.0) std::swap(taken.progress, news_.progress);
     return taken;
   }
 
