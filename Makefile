@@ -71,8 +71,8 @@ asan tsan: %: build/%/with-tests
 	@cmake --build --preset $@ --parallel $(JOBS)
 	@ctest --preset $@ --parallel $(JOBS)
 
-# Rooms that manage memory by hand or parse foreign files, and whose tests take seconds.
-QUICK_ROOMS = core netcdf data network
+# Rooms that manage memory by hand or parse foreign files, and whose tests take seconds; and the kept inputs of their fuzz targets.
+QUICK_ROOMS = core netcdf data network fuzz_quick
 asan-quick: build/asan/with-tests
 	@cmake --build --preset asan --parallel $(JOBS) --target $(QUICK_ROOMS:%=test_%)
 	@ctest --preset asan --parallel $(JOBS) --tests-regex '^($(subst $() ,|,$(strip $(QUICK_ROOMS))))\.'

@@ -1,12 +1,15 @@
 // make_fuzz_seeds FOLDER: small models, a checkpoint and a study as the fuzz targets take them, without checksums, which would
 // keep every mutation from the checks behind them.
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
+#include "core/random.h"
 #include "drift/engine.h"
 #include "drift/field_model.h"
 #include "drift/interpolator.h"
@@ -51,6 +54,33 @@ void rewrite(const std::filesystem::path& path) {
   std::ofstream(path, std::ios::binary) << header << '\n' << data;
 }
 
+// Another method, fitted to thirty observations on the sphere.
+void write_method(const std::filesystem::path& path, const std::string& text) {
+  RandomStream random({.seed = 1, .purpose = Purpose::simulation});
+  constexpr std::size_t kRows = 30;
+  std::vector<float> rows, values;
+  std::vector<std::uint8_t> folds;
+  for (std::size_t i = 0; i < kRows; ++i) {
+    const double lon = 0.3 * random.uniform(), lat = 0.3 * random.uniform();  // radians
+    for (const double x : {std::cos(lat) * std::cos(lon), std::cos(lat) * std::sin(lon), std::sin(lat)})
+      rows.push_back(static_cast<float>(x));
+    values.push_back(static_cast<float>(std::sin(20.0 * lon) + 0.1 * random.normal()));
+    folds.push_back(static_cast<std::uint8_t>(i % 3));
+  }
+  FieldModel model = tiny_model(Space::sphere);
+  model.ensemble.members.clear();
+  InterpolatorData data = {
+      .training = {{rows.data(), kRows, 3}, {values.data(), kRows, 1}}, .space = Space::sphere, .space_coordinates = 3};
+  data.fold = folds;
+  data.fold_count = 3;
+  const std::shared_ptr<Interpolator> method = make_interpolator(text, model.domain);
+  method->fit(data, {.threads = 1});
+  model.method = method;
+  model.method_text = text;
+  save_field_model(path, model);
+  rewrite(path);
+}
+
 void write_models(const std::filesystem::path& folder) {
   save_field_model(folder / "plane", tiny_model(Space::plane));
   save_field_model(folder / "sphere", tiny_model(Space::sphere));
@@ -67,7 +97,20 @@ void write_models(const std::filesystem::path& folder) {
   places.fold.assign(3, kNoFold);
   blend.process = std::make_shared<const Process>(Space::plane, false, ProcessParameters(), places, 3);
   save_field_model(folder / "blend", blend);
-  for (const char* name : {"plane", "sphere", "blend"}) rewrite(folder / name);
+  Places far = places;
+  far.columns = 3;
+  far.coordinates = {1.0f, 0.0f, 0.0f, 0.6f, 0.8f, 0.0f, 0.6f, 0.0f, 0.8f};
+  ProcessParameters varying;
+  varying.by_latitude[0] = -0.3;
+  varying.by_latitude[4] = 0.2;
+  FieldModel process = tiny_model(Space::sphere);
+  process.ensemble.members.clear();
+  process.process = std::make_shared<const Process>(Space::sphere, false, varying, far, 3);
+  save_field_model(folder / "by_latitude", process);
+  for (const char* name : {"plane", "sphere", "blend", "by_latitude"}) rewrite(folder / name);
+  write_method(folder / "nngp", "nngp:subset=20,neighbours=4");
+  write_method(folder / "svgp", "svgp:inducing=5,steps=2,epochs=1");
+  write_method(folder / "experts", "experts:spacing=1500,inducing=0,max_observations=10");
 }
 
 void write_checkpoint(const std::filesystem::path& path) {

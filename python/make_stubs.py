@@ -1,4 +1,4 @@
-"""Writes drift/_verbs.pyi, the typed face of drift/_verbs.py, with a keyword per setting, from the library's list of them.
+"""Writes drift/_verbs.pyi and drift/sklearn.pyi, the typed faces of those modules, with a keyword per setting, from the library's list.
 
     python3 make_stubs.py FOLDER      FOLDER holds the package drift, built
 """
@@ -6,10 +6,13 @@
 import ast
 import pathlib
 import sys
+import types
 
-# The settings alone are wanted, not the package: it is not whole until this file is there.
+# The settings alone are wanted, not the package, which needs NumPy: pip builds wheels in an environment that has none.
 folder = pathlib.Path(sys.argv[1])
-sys.path.insert(0, str(folder))
+package = types.ModuleType("drift")
+package.__path__ = [str(folder / "drift")]
+sys.modules["drift"] = package
 from drift import _settings  # noqa: E402
 
 TYPES = {
@@ -28,34 +31,71 @@ def type_of(info):
     return f"{kind} | Sequence[{kind}] | None" if info.repeats else f"{kind} | None"
 
 
-def main():
-    source = ast.parse((folder / "drift" / "_verbs.py").read_text())
+def add_settings(arguments, verb):
+    """Puts the settings of a verb in place of the keywords that take them all."""
+    arguments.kwarg = None
+    own = {a.arg for a in arguments.args + arguments.kwonlyargs}
+    for name, info in _settings.of_verb(verb).items():
+        if name not in own:
+            arguments.kwonlyargs.append(ast.arg(name, ast.parse(type_of(info), mode="eval").body))
+            arguments.kw_defaults.append(ast.Constant(...))
+
+
+def declaration(function):
+    arguments = function.args
+    arguments.kw_defaults = [d if d is None or isinstance(d, ast.Constant) else ast.Constant(...) for d in arguments.kw_defaults]
+    return f"def {function.name}({ast.unparse(arguments)}) -> {ast.unparse(function.returns)}: ..."
+
+
+def public(nodes):
+    return [node for node in nodes if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+
+
+def verbs(source):
+    lines = ["from ._dataset import Dataset", "from ._model import Model", "from ._progress import Progress"]
+    for function in public(source.body):
+        verb = next((d.args[0].value for d in function.decorator_list if isinstance(d, ast.Call)), None)
+        if verb is not None:
+            add_settings(function.args, verb)
+        if function.name == "compare":
+            function.returns = ast.parse("pandas.DataFrame", mode="eval").body
+        lines.append(declaration(function))
+    return lines
+
+
+def estimator(source):
+    (regressor,) = (node for node in source.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_"))
+    initialiser = next(node for node in regressor.body if getattr(node, "name", "") == "__init__")
+    initialiser.args.kwonlyargs.append(ast.arg("coordinates", ast.parse("str", mode="eval").body))
+    initialiser.args.kw_defaults.append(ast.Constant(...))
+    add_settings(initialiser.args, regressor.name)
+    names = [argument.arg for argument in initialiser.args.kwonlyargs]
+    bases = ", ".join(ast.unparse(base) for base in regressor.bases)
+    return [
+        "import numpy as np",
+        "from sklearn.base import BaseEstimator, RegressorMixin",
+        "from ._model import Model",
+        f"class {regressor.name}({bases}):",
+        *(f"    {name}: Any" for name in names),
+        "    model_: Optional[Model]",
+        "    small_: Any",
+        "    coef_: np.ndarray",
+        "    intercept_: float",
+        *("    " + declaration(function) for function in [initialiser, *public(regressor.body)]),
+    ]
+
+
+def write(module, lines_of):
     lines = [
         "# Written by make_stubs.py from the library's list of settings.",
         "import os",
         "from typing import Any, Dict, List, Literal, Optional, Sequence, Tuple, Union",
-        "from ._dataset import Dataset",
-        "from ._model import Model",
-        "from ._progress import Progress",
         "import pandas",
         "_Path = os.PathLike[str]",
+        *lines_of(ast.parse((folder / "drift" / f"{module}.py").read_text())),
     ]
-    for node in source.body:
-        if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
-            continue
-        verb = next((d.args[0].value for d in node.decorator_list if isinstance(d, ast.Call)), None)
-        arguments = node.args
-        if verb is not None:
-            arguments.kwarg = None
-            own = {a.arg for a in arguments.args + arguments.kwonlyargs}
-            for name, info in _settings.of_verb(verb).items():
-                if name not in own:
-                    arguments.kwonlyargs.append(ast.arg(name, ast.parse(type_of(info), mode="eval").body))
-                    arguments.kw_defaults.append(ast.Constant(...))
-        arguments.kw_defaults = [d if d is None or isinstance(d, ast.Constant) else ast.Constant(...) for d in arguments.kw_defaults]
-        returns = "pandas.DataFrame" if node.name == "compare" else ast.unparse(node.returns)
-        lines.append(f"def {node.name}({ast.unparse(arguments)}) -> {returns}: ...")
-    (folder / "drift" / "_verbs.pyi").write_text("\n".join(lines) + "\n")
+    (folder / "drift" / f"{module}.pyi").write_text("\n".join(lines) + "\n")
 
 
-main()
+write("_verbs", verbs)
+write("sklearn", estimator)

@@ -15,6 +15,7 @@
 #include "drift/engine.h"
 #include "drift/error.h"
 #include "drift/grouped.h"
+#include "drift/run_settings.h"
 #include "number_checks.h"
 #include "print.h"
 
@@ -44,9 +45,7 @@ struct BenchOptions {
 
 drift::NetworkSpec bench_spec(const BenchOptions& options) {
   drift::NetworkSpec spec = options.spherical ? drift::spherical_bench_spec(kMeanDegree) : drift::paper_spec(1.0, 1.0, 1.0);
-  spec.frequencies = options.frequencies == "independent"  ? drift::Frequencies::independent
-                     : options.frequencies == "orthogonal" ? drift::Frequencies::orthogonal
-                                                           : drift::Frequencies::structured;
+  spec.frequencies = drift::enum_named<drift::Frequencies>("--frequencies", options.frequencies);
   return spec;
 }
 
@@ -167,7 +166,9 @@ MeasureOptions measure_options(const BenchOptions& options) {
 void bench_train(BenchOptions options) {
   settle(options);
   const drift::NetworkSpec spec = bench_spec(options);
-  drift::Recipe recipe = options.recipe == "paper" ? drift::paper_recipe() : drift::default_recipe();
+  drift::Recipe recipe = drift::enum_named<drift::RecipeName>("--recipe", options.recipe) == drift::RecipeName::paper
+                             ? drift::paper_recipe()
+                             : drift::default_recipe();
   recipe.batch = options.batch;
   const auto engine = make_engine(options);
   const Measurement m = measure_training(*engine, measure_options(options), spec, recipe, options.members, options.observations);
@@ -235,13 +236,12 @@ std::shared_ptr<BenchOptions> add_common(CLI::App* verb) {
   add(verb, "--members", options->members, "N", "Networks in the ensemble; 0 = one per thread, or ten on a GPU")
       ->check(whole_number(0, 10000));
   add(verb, "--threads", options->threads, "N", "Threads; 0 = one per core")->check(whole_number(0, 4096));
-  add(verb, "--backend", options->backend, "NAME", "Backend: cpu, or cuda for a GPU")
-      ->check(CLI::IsMember({"cpu", "cuda"}).description(""));
+  add(verb, "--backend", options->backend, "NAME", "Backend: cpu, or cuda for a GPU")->check(one_of({"cpu", "cuda"}));
   add(verb, "--precision", options->precision, "NAME", "Precision of matrix products on a GPU: float32, tf32 or bf16")
       ->check(one_of_words<drift::Precision>());
   add(verb, "--frequencies", options->frequencies, "NAME",
       "Frequencies of the hidden layers: structured (fast transforms), orthogonal or independent (dense products)")
-      ->check(CLI::IsMember({"structured", "orthogonal", "independent"}).description(""));
+      ->check(one_of_words<drift::Frequencies>());
   add(verb, "--seconds", options->seconds, "S", "Minimum duration of the measurement, seconds")->check(positive_number());
   add(verb, "--matrix-size", options->matrix_size, "N", "Rows and columns of the reference product; 0 = 4096, or 8192 on a GPU")
       ->check(whole_number(0, 32768));
@@ -260,7 +260,7 @@ void add_bench(CLI::App& app) {
   add(train, "--batch", training->batch, "N", "Observations per step")->check(whole_number(1, many));
   add(train, "--observations", training->observations, "N", "Observations held in memory")->check(whole_number(1, many));
   add(train, "--recipe", training->recipe, "NAME", "Optimiser: the paper's Adam (paper) or drift's own (default)")
-      ->check(CLI::IsMember({"paper", "default"}).description(""));
+      ->check(one_of_words<drift::RecipeName>());
   train->callback([training] { bench_train(*training); });
 
   CLI::App* predict = bench->add_subcommand("predict", "Prediction by an ensemble of the same network");

@@ -267,7 +267,7 @@ void add_bench_baselines(CLI::App& bench) {
   verb->add_flag("--json", options->json, "Print one JSON object");
   verb->add_option("--only", options->only, "Measure only this: nngp, experts, svgp or neural [all of them]")
       ->type_name("")
-      ->check(CLI::IsMember({"nngp", "experts", "svgp", "neural"}).description(""));
+      ->check(one_of({"nngp", "experts", "svgp", "neural"}));
   add(verb, "--observations", options->observations, "Observations for nngp")->check(whole_number(1000, many));
   add(verb, "--points", options->points, "Points predicted by nngp")->check(whole_number(1, many));
   add(verb, "--neighbours", options->neighbours, "Neighbours per prediction of nngp")->check(whole_number(1, 1000));

@@ -12,7 +12,7 @@
 #include "drift/network_spec.h"
 #include "drift/recipe.h"
 
-// What the benches share: how a rate is measured beside the machine's own.
+// Shared by the benches: how a rate is measured beside the machine's own.
 
 struct Measurement {
   double rows_per_s;  // observations or points, times members

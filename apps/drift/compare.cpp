@@ -15,10 +15,11 @@
 #include "child.h"
 #include "commands.h"
 #include "drift/error.h"
-#include "interrupt.h"
 #include "print.h"
 #include "progress.h"
 #include "run_options.h"
+#include "verb_control.h"
+#include "warnings.h"
 
 namespace {
 
@@ -31,7 +32,7 @@ struct CompareOptions {
 
 void list_methods() {
   for (const drift::MethodInfo& method : drift::compare_methods()) {
-    print("{:10} {}: {}\n", method.name, method.title, method.summary);
+    print("{:10} {}: {} ({})\n", method.name, method.title, method.summary, method.source);
     for (const drift::MethodOption& option : method.options)
       print("             {:16} {} [{}]\n", option.name, option.help, option.fallback);
   }
@@ -49,19 +50,22 @@ drift::RunSettings settle(const CompareOptions& options, const RunOptions& flags
 
 class Compare {
  public:
-  Compare(const CompareOptions& options, drift::RunSettings settings) : options_(options), settings_(std::move(settings)) {}
+  Compare(const CompareOptions& options, drift::RunSettings settings)
+      : options_(options),
+        settings_(std::move(settings)),
+        verb_(!options.quiet && !options.json && options.one.empty(), !options.quiet) {}
 
   void run() {
     if (!options_.one.empty())
       end_with_parent();
     else
       drift::check_compare_paths(settings_);
-    const Interrupt interrupt;
-    const drift::Control control = {.stop = interrupt.token(), .fresh = options_.fresh};
+    drift::Control control = verb_.quiet_job();
+    control.fresh = options_.fresh;
     const drift::Reading reading = drift::read_run(settings_, control);
     const drift::ComparePlan plan = drift::plan_compare(settings_, reading, drift::make_compared_method, control);
-    if (!options_.one.empty()) return fit_one(plan, reading, interrupt.token());
-    say(reading_text(reading));
+    if (!options_.one.empty()) return fit_one(plan, reading);
+    report_reading(verb_, reading);
     for (const std::string& choice : plan.choices) say(choice);
     if (options_.plan_only) return;
     run_file_ = drift::save_compare_run(plan);
@@ -69,20 +73,11 @@ class Compare {
   }
 
  private:
-  void say(const std::string& text) const {
-    if (options_.quiet || options_.json) return;
-    print("{}\n", text);
-    output_error();
-  }
+  void say(const std::string& text) const { verb_.say(text); }
 
   // In the child: the result goes to stdout, for the parent to read.
-  void fit_one(const drift::ComparePlan& plan, const drift::Reading& reading, const std::stop_token& stop) const {
-    std::unique_ptr<ProgressLine> line;
-    if (!options_.quiet) line = std::make_unique<ProgressLine>(fmt::format("{}, seed {}", options_.one, options_.one_seed));
-    drift::Control control = {.stop = stop};
-    control.progress = [&](double share, const std::string& what) {
-      if (line) line->update(share, 1.0, what);
-    };
+  void fit_one(const drift::ComparePlan& plan, const drift::Reading& reading) {
+    const drift::Control control = verb_.job(fmt::format("{}, seed {}", options_.one, options_.one_seed));
     print_json_text(drift::to_json(drift::compare_fit(plan, reading, options_.one, options_.one_seed, control)));
   }
 
@@ -167,6 +162,7 @@ class Compare {
 
   const CompareOptions& options_;
   drift::RunSettings settings_;
+  VerbControl verb_;
   std::filesystem::path run_file_;
 };
 
@@ -187,7 +183,7 @@ void add_compare(CLI::App& app) {
   verb->add_flag("--fresh", options->fresh, "Start afresh and ignore earlier results in the folder")->group("Run");
   verb->add_flag("--plan", options->plan_only, "Print the plan and exit")->group("Run");
   verb->add_flag("--json", options->json, "Print the table as JSON")->group("Run");
-  verb->add_flag("--quiet", options->quiet, "Print errors only")->group("Run");
+  add_quiet(*verb, options->quiet);
   verb->add_option("--one", options->one)->group("");
   verb->add_option("--one-seed", options->one_seed)->group("");
   verb->callback([options, flags] {

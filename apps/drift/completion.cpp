@@ -11,7 +11,7 @@
 
 namespace {
 
-// What may follow a verb: its own verbs, then its options.
+// Words that may follow a verb: its own verbs, then its options.
 std::vector<std::string> words_after(const CLI::App& verb) {
   std::vector<std::string> words;
   for (const CLI::App* below : verb.get_subcommands({})) words.push_back(below->get_name());

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -42,6 +43,10 @@ constexpr const char* kStart = "2020-03-01";
 constexpr std::array<const char*, 2> kMapTimes = {"2020-03-03", "2020-03-08"};
 constexpr double kEvolutionDays = 8.0;
 constexpr drift::FieldVelocity kVelocity = {.east_km_per_day = 60.0, .at = {0.0, 75.0}};
+constexpr const char* kMark =
+    "# What drift demo did; repeat it with: drift fit run.toml";  // a folder of its making has run.toml with it
+constexpr std::array<const char*, 8> kResults = {"run.toml", "observations.nc", "model.safetensors", "map.nc",
+                                                 "truth.nc", "map.png",         "map_sd.png",        "scores.json"};
 constexpr const char* kGrid = "EPSG:6931:25km:-3250,-3250,3250,3250";
 
 const drift::VariableInfo& field_info() {
@@ -93,8 +98,8 @@ class Demo {
 
   void run() {
     make_folder();
+    write_text("run.toml", std::string(kMark) + "\n" + drift::to_toml(settings_));  // first: it marks the folder
     simulate();
-    write_text("run.toml", "# What drift demo did; repeat it with: drift fit run.toml\n" + drift::to_toml(settings_));
     fit();
     predict();
     score();
@@ -112,6 +117,15 @@ class Demo {
     std::filesystem::create_directories(options_.out, error);
     if (error)
       throw drift::Error(fmt::format("cannot create the folder {} for the results: {}", options_.out.string(), error.message()));
+    std::string first;
+    std::getline(std::ifstream(file("run.toml")), first);
+    if (first == kMark) return;
+    for (const char* name : kResults) {
+      if (std::filesystem::exists(file(name), error))
+        throw drift::UsageError(
+            fmt::format("{} is not of drift demo's making, which would overwrite it; move it away, or choose another --out",
+                        file(name).string()));
+    }
   }
 
   void write_text(const char* name, const std::string& text) const { drift::write_text_file(file(name), text); }
@@ -151,6 +165,7 @@ class Demo {
     verb_.end_job();
     plan_ = std::move(run.plan);
     result_ = std::move(run.result);
+    for (const std::string& warning : result_.warnings) verb_.warn(warning);
     const double seen =
         static_cast<double>(plan_.split.training.size()) * plan_.recipe.epochs * static_cast<double>(plan_.members);
     say(fmt::format("Trained in {:.1f} s ({} observations/s).", result_.train_s, drift::grouped(seen / result_.train_s)));
@@ -325,7 +340,7 @@ void add_demo(CLI::App& app, const std::string& command_line) {
   verb->add_flag("--full", options->full,
                  "Use the size of the paper's first experiment: 1.16 million observations, ten members, one epoch");
   verb->add_flag("--json", options->json, "Print one JSON object instead of text");
-  verb->add_flag("--quiet", options->quiet, "Print errors only");
+  add_quiet(*verb, options->quiet);
   auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"", "model", "train"});
   verb->callback([options, flags] { Demo(*options, *flags).run(); });
 }

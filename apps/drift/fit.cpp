@@ -21,6 +21,7 @@
 #include "scores_text.h"
 #include "tune_report.h"
 #include "verb_control.h"
+#include "warnings.h"
 
 namespace {
 
@@ -55,7 +56,7 @@ class Fit {
   void run() {
     drift::check_outputs(input_paths(options_.inputs, settings_), drift::run_outputs(settings_));
     const drift::Reading reading = drift::read_run(settings_, verb_.quiet_job());
-    say(reading_text(reading));
+    report_reading(verb_, reading);
     if (options_.plan_only) {
       const drift::FitPlan plan = drift::plan_fit(settings_, reading, drift::Judging::automatic, verb_.quiet_job());
       show(plan);
@@ -161,6 +162,7 @@ class Fit {
                                      {"train_s", result.train_s},
                                      {"peak_rss_mb", drift::peak_rss_mib()}};
       print_json(json);
+      for (const std::string& warning : result.warnings) verb_.warn(warning);
       return;
     }
     say(fmt::format("Trained in {}.", clock_text(result.train_s)));
@@ -182,7 +184,7 @@ class Fit {
                       scores_text(*result.held_out, info.value.unit)));
     }
     if (result.baseline) say(baseline_text(*result.baseline, result.held_out->count, unit));
-    for (const std::string& warning : result.warnings) say("warning: " + warning);
+    for (const std::string& warning : result.warnings) verb_.warn(warning);
     say(fmt::format("{}  the model\nNext: drift predict {} --out map.nc", settings_.output.model, settings_.output.model));
   }
 
@@ -205,6 +207,6 @@ void add_fit(CLI::App& app) {
   verb->add_flag("--fresh", options->fresh, "Start afresh and ignore any checkpoint")->group("Run");
   verb->add_flag("--plan", options->plan_only, "Print the plan and exit")->group("Run");
   verb->add_flag("--json", options->json, "Print the result as JSON")->group("Run");
-  verb->add_flag("--quiet", options->quiet, "Print errors only")->group("Run");
+  add_quiet(*verb, options->quiet);
   verb->callback([options, flags] { Fit(*options, settle(*options, *flags)).run(); });
 }

@@ -41,7 +41,7 @@ void print_roles(const drift::Reading& reading) {
     if (variable.empty()) continue;
     std::string detail;
     if (role == &drift::Roles::value) {
-      detail = reading.value.unit.empty() ? "" : fmt::format(" [{}]", reading.value.unit);
+      detail = unit_text(variable, reading.value.unit, " [", "]");
       if (!reading.value.long_name.empty()) detail += "  " + reading.value.long_name;
     }
     print("  {:10} {}{}\n", name, variable, detail);
@@ -56,18 +56,28 @@ void print_rows(const drift::Reading& reading) {
   if (const std::string quality = quality_text(report); !quality.empty()) print("  {}\n", quality);
 }
 
+std::string span_text(double days) {
+  constexpr double kMany = 2.0;
+  if (days >= kMany) return fmt::format("{:.4g} days", days);
+  if (24.0 * days >= kMany) return fmt::format("{:.3g} hours", 24.0 * days);
+  if (1440.0 * days >= kMany) return fmt::format("{:.3g} minutes", 1440.0 * days);
+  return fmt::format("{:.3g} seconds", 86400.0 * days);
+}
+
 void print_extent(const drift::Reading& reading, const drift::Summary& summary) {
   const char* const x = reading.on_plane ? "x" : "longitude";
   const char* const y = reading.on_plane ? "y" : "latitude";
   print("\nExtent\n  {:10} {:.4f} to {:.4f}\n  {:10} {:.4f} to {:.4f}\n", x, summary.lon.least, summary.lon.most, y,
         summary.lat.least, summary.lat.most);
+  const auto [first, last] = summary.time;
   if (!summary.has_time) {
     print("  time       none: the field does not vary in time\n");
-  } else if (reading.calendar_time) {
-    print("  time       {} to {} ({:.4g} days)\n", drift::iso_time(summary.time.least), drift::iso_time(summary.time.most),
-          summary.time.most - summary.time.least);
+  } else if (!reading.calendar_time) {
+    print("  time       {:g} to {:g} (plain numbers, not dates)\n", first, last);
+  } else if (first == last) {
+    print("  time       {} (all)\n", drift::iso_time(first));
   } else {
-    print("  time       {:g} to {:g} (plain numbers, not dates)\n", summary.time.least, summary.time.most);
+    print("  time       {} to {} ({})\n", drift::iso_time(first), drift::iso_time(last), span_text(last - first));
   }
   for (const drift::Summary::Platform& platform : summary.platforms) {
     print("  platform   {} ({} observations)\n", platform.name, count_text(platform.count));
@@ -103,17 +113,48 @@ std::string tails_warning(const drift::Summary& summary) {
   if (!summary.tails) return {};
   const drift::Summary::Tails& tails = *summary.tails;
   return fmt::format(
-      "the standard deviation, {:.4g}, is far above what the middle half of the values tells, {:.4g}: {} value{} far "
+      "the standard deviation, {:.4g}, is far above that implied by the quartiles, {:.4g}: {} value{} far "
       "off; --valid {:g}:{:g} leaves {} out.",
       summary.sd, tails.robust_sd, count_text(tails.beyond), tails.beyond == 1 ? " lies" : "s lie", tails.valid.low,
       tails.valid.high, tails.beyond == 1 ? "it" : "them");
 }
 
+// 30.9 E; a plain number on a plane.
+std::string coordinate_text(double number, bool on_plane, const char* positive, const char* negative) {
+  if (on_plane) return fmt::format("{:.6g}", number);
+  const double turned = number > 180.0 ? number - 360.0 : number;
+  return fmt::format("{:.4g} {}", std::abs(turned), turned < 0.0 ? negative : positive);
+}
+
+// Left and right, above or below so many characters.
+void print_ends(const std::string& left, const std::string& right, std::size_t columns) {
+  print("   {}{:>{}}\n", left, right, columns - std::min(columns, left.size()));
+}
+
 // A small map and a time line, to be seen at a glance.
-void print_sketches(const drift::Reading& reading) {
+void print_sketches(const drift::Reading& reading, const drift::Summary& summary) {
+  const drift::Sketch map = drift::sketch_map(reading);
+  const std::size_t columns = map.rows.front().size();
+  const bool plane = reading.on_plane;
   print("\nWhere\n");
-  for (const std::string& row : drift::sketch_map(reading)) print("  |{}|\n", row);
-  if (const std::string times = drift::sketch_times(reading); !times.empty()) print("When\n  |{}|\n", times);
+  print_ends(coordinate_text(map.west, plane, "E", "W"), coordinate_text(map.east, plane, "E", "W"), columns);
+  for (std::size_t i = 0; i < map.rows.size(); ++i) {
+    std::string latitude = i == 0 ? coordinate_text(map.north, plane, "N", "S") : "";
+    if (i > 0 && i + 1 == map.rows.size()) latitude = coordinate_text(map.south, plane, "N", "S");
+    print("  |{}|{}{}\n", map.rows[i], latitude.empty() ? "" : " ", latitude);
+  }
+  if (const std::string times = drift::sketch_times(reading); !times.empty()) {
+    print("When\n  |{}|\n", times);
+    const auto [first, last] = summary.time;
+    constexpr double kDays = 5.0;  // over which the hour is of no interest
+    const auto text = [&](double time) {
+      if (!reading.calendar_time) return fmt::format("{:g}", time);
+      return drift::iso_time(last - first > kDays ? std::floor(time) : time);
+    };
+    print_ends(text(first), text(last), columns);
+  }
+  print("  . below 5 %, : below 25 %, o below 60 %, # from 60 % of the most in one character ({} on the map)\n",
+        count_text(map.most));
 }
 
 void print_reading_json(const drift::Reading& reading, const drift::Summary& summary) {
@@ -174,7 +215,7 @@ void run(const InspectOptions& options, const RunOptions& flags) {
   print_extent(reading, summary);
   print_values(summary);
   print_tails(summary);
-  print_sketches(reading);
+  print_sketches(reading, summary);
   for (const std::string& warning : reading.report.warnings) print("\nwarning: {}\n", warning);
   if (const std::string warning = tails_warning(summary); !warning.empty()) print("\nwarning: {}\n", warning);
   if (!options.picture.empty()) print("\n{}  the observations on a map\n", options.picture);

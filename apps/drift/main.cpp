@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <new>
 #include <string>
@@ -23,6 +27,31 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
+constexpr const char* kNoThread =
+    "the system starts no more threads: Resource temporarily unavailable; end other programs, or raise its limit (ulimit -u, or "
+    "a "
+    "container's pids limit)";
+
+// OpenBLAS starts threads as it is loaded, before main, and raises SIGINT where it gets none, which would end the program without
+// a sentence: the signal waits for main. By the bare system call, for no library is in order yet.
+void keep_interrupts() {
+  const std::uint64_t set = std::uint64_t{1} << (SIGINT - 1);
+  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, nullptr, sizeof set);
+}
+[[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries_start)() = keep_interrupts;
+
+// Whether a library raised SIGINT meanwhile. One that came from outside, as by ctrl-C, takes its course.
+bool a_library_gave_up() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  constexpr timespec kAtOnce = {};
+  siginfo_t raised = {};
+  const bool came = sigtimedwait(&set, &raised, &kAtOnce) == SIGINT, its_own = raised.si_pid == ::getpid();
+  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  if (came && !its_own) std::raise(SIGINT);
+  return came && its_own;
+}
 
 int fail(int status, const std::string& message) {
   print(stderr, "drift: {}\n", message);
@@ -46,7 +75,7 @@ std::vector<std::string> verb_names(const CLI::App& verb) {
   return names;
 }
 
-// What was meant by a word that the command line has no place for.
+// Message about a word that the command line has no place for.
 std::string unknown_word(const CLI::App& verb, const std::string& word) {
   const bool option = word.starts_with("-");
   std::vector<std::string> known;
@@ -113,6 +142,8 @@ int guarded_run(int argc, char** argv) {
     return fail(kWrongUsage, error.what());
   } catch (const std::bad_alloc&) {
     return fail(kFailed, "out of memory; use fewer observations, members or features");
+  } catch (const std::system_error& error) {
+    return fail(kFailed, error.code() == std::errc::resource_unavailable_try_again ? kNoThread : error.what());
   } catch (const std::exception& error) {
     return fail(kFailed, error.what());
   }
@@ -122,7 +153,7 @@ int guarded_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is a write that fails, with its reason
-  int status = guarded_run(argc, argv);
+  int status = a_library_gave_up() ? fail(kFailed, kNoThread) : guarded_run(argc, argv);
   if (const int error = output_error(); error != 0 && status == 0) {
     status = fail(kFailed, fmt::format("the output is incomplete: cannot write to standard output: {}",
                                        std::generic_category().message(error)));

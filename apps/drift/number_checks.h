@@ -13,9 +13,10 @@
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 CLI::Validator positive_number();      // finite, more than zero
 CLI::Validator non_negative_number();  // finite, zero or more
+CLI::Validator one_of(std::vector<std::string_view> words);
+CLI::Validator one_of_numbers(std::vector<double> numbers);
 
 template <drift::EnumWithWords E>
 CLI::Validator one_of_words() {
-  const std::vector<std::string_view> words = drift::words_of<E>();
-  return CLI::IsMember(std::vector<std::string>(words.begin(), words.end())).description("");
+  return one_of(drift::words_of<E>());
 }

@@ -47,12 +47,6 @@ std::optional<std::array<double, 2>> parse_limits(const std::string& option, con
   return std::array{(*limits)[0], (*limits)[1]};
 }
 
-drift::PlotPanels panels_named(const std::string& name) {
-  if (name == "mean") return drift::PlotPanels::mean;
-  if (name == "sd") return drift::PlotPanels::sd;
-  return name == "both" ? drift::PlotPanels::both : drift::PlotPanels::automatic;
-}
-
 // "map.png" becomes "map_sd.png".
 std::filesystem::path sd_name(const std::filesystem::path& picture) {
   std::filesystem::path name = picture;
@@ -138,7 +132,7 @@ void run_plot(PlotRun run) {
   drift::check_map_picture_name(run.out);
   run.plot.limits = parse_limits("--limits", run.limits);
   run.plot.sd_limits = parse_limits("--sd-limits", run.sd_limits);
-  run.plot.panels = panels_named(run.panels);
+  run.plot.panels = drift::enum_named<drift::PlotPanels>("--panels", run.panels);
   if (run.separate && run.panels != "auto" && run.panels != "both") {
     throw drift::UsageError("--separate draws mean and sd as separate pictures; leave --panels out");
   }
@@ -187,7 +181,7 @@ void add_plot(CLI::App& app) {
   add("--minus", run->plot.minus, "MAP.nc", "Another map on the same grid, to be subtracted");
   add("--panels", run->panels, "NAME", "mean, sd, both side by side, or auto: both if the map has an sd")
       ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "mean", "sd", "both"}).description(""));
+      ->check(one_of_words<drift::PlotPanels>());
   verb->add_flag("--separate", run->separate, "Separate pictures: FILE for the mean, and FILE with _sd in its name");
   verb->add_option("--name", run->names, "Title of a panel, once per map, if there are several (default: file names)")
       ->type_name("TEXT")
@@ -214,7 +208,7 @@ void add_plot(CLI::App& app) {
   add("--frames-per-second", run->plot.frames_per_second, "N", "Of an animation, 0.1 to 50")
       ->capture_default_str()
       ->check(positive_number());
-  verb->add_flag("--quiet", run->quiet, "Print errors only");
+  add_quiet(*verb, run->quiet);
   verb->add_flag("--json", run->json, "Print one JSON object");
   verb->callback([run] { run_plot(*run); });
 }

@@ -19,6 +19,7 @@
 #include "number_checks.h"
 #include "print.h"
 #include "verb_control.h"
+#include "warnings.h"
 
 namespace {
 
@@ -27,6 +28,7 @@ struct PredictOptions {
   std::vector<std::string> times;
   std::string lon, lat, time_column;
   bool members = false, gradient = false, json = false, quiet = false;
+  std::optional<double> gradient_scale;  // none: from the model
   int threads = 0;
   std::string backend = "auto";
   std::vector<std::string> attributes;  // KEY=VALUE
@@ -114,25 +116,15 @@ class Predict {
 
  private:
   void say(const std::string& text) const { verb_.say(text); }
-  void warn(const std::string& text) const { print(stderr, "drift: warning: {}\n", text); }
 
   void warn_outside(double time) const {
     const drift::FieldInfo& info = model_.info;
     const double outside = drift::days_outside(info, time);
     if (outside == 0.0) return;
-    warn(fmt::format("{} lies {:.3g} days {} the {} observation ({}); the field there is an extrapolation", time_text(info, time),
-                     std::abs(outside), outside < 0.0 ? "before" : "after", outside < 0.0 ? "first" : "last",
-                     time_text(info, outside < 0.0 ? info.first_time_days : info.last_time_days)));
-  }
-
-  void warn_far(const drift::FarPoints& far, std::size_t points, bool map) const {
-    if (far.count == 0) return;
-    const std::string& unit = model_.domain.unit;
-    const std::string remedy =
-        map ? fmt::format(" (--mask data:{:.3g}{} leaves them empty)", far.distance, unit == "km" ? "km" : "") : "";
-    warn(fmt::format("{} of {} points lie more than {:.3g} {} from any observation: the field there is a guess{}",
-                     drift::grouped(static_cast<double>(far.count)), drift::grouped(static_cast<double>(points)), far.distance,
-                     unit, remedy));
+    verb_.warn(fmt::format("{} lies {:.3g} days {} the {} observation ({}); the field there is an extrapolation",
+                           time_text(info, time), std::abs(outside), outside < 0.0 ? "before" : "after",
+                           outside < 0.0 ? "first" : "last",
+                           time_text(info, outside < 0.0 ? info.first_time_days : info.last_time_days)));
   }
 
   void settle_times() {
@@ -157,19 +149,26 @@ class Predict {
     if (times_.size() > 1 && drift::days_outside(info, times_.back()) > 0.0) warn_outside(times_.back());
   }
 
+  drift::PredictWants wants() const {
+    if (options_.gradient_scale && !options_.gradient) throw drift::UsageError("--gradient-scale goes with --gradient");
+    return {.members = options_.members, .gradient = options_.gradient, .gradient_scale = options_.gradient_scale};
+  }
+
   void map() {
     drift::MapOptions map;
     map.grid = drift::grid_for(model_, options_.grid);
     if (options_.grid.empty()) say(fmt::format("Grid: {} (set --grid to change it).", map.grid.name));
     map.time_days = times_;
-    map.wants = {.members = options_.members, .gradient = options_.gradient};
+    map.wants = wants();
     map.masks = masks_;
     map.command = options_.command_line;
     map.attributes = parse_attributes(options_.attributes);
     const drift::SinkMaker sink = drift::sink_for(options_.out);
     const drift::MapReport report = drift::predict_map(*engine_, model_, map, sink, verb_.job("Predicting"));
     const double seconds = verb_.end_job();
-    warn_far(report.far, report.filled, true);
+    warn_of_far_points(
+        verb_, model_, report.far, report.filled,
+        fmt::format(" (--mask data:{:.3g}{} leaves them empty)", report.far.distance, model_.domain.unit == "km" ? "km" : ""));
     if (options_.json) {
       nlohmann::ordered_json result = {{"map", options_.out},     {"grid", map.grid.name},  {"points", report.points},
                                        {"filled", report.filled}, {"times", times_.size()}, {"variables", report.variables}};
@@ -187,15 +186,11 @@ class Predict {
   void points() {
     if (times_.size() > 1) throw drift::UsageError("--at takes a single --time, or the times in the table");
     const drift::Roles roles = {.lon = options_.lon, .lat = options_.lat, .time = options_.time_column};
-    const drift::PredictWants wants = {.members = options_.members, .gradient = options_.gradient};
     const drift::PointsReport report =
         drift::predict_points(*engine_, model_, options_.at, options_.out, roles,
-                              times_.empty() ? std::nullopt : std::optional(times_[0]), wants, verb_.quiet_job());
-    if (report.furthest_days != 0.0) {
-      warn(fmt::format("some points lie up to {:.3g} days outside the observation period; the field there is an extrapolation",
-                       std::abs(report.furthest_days)));
-    }
-    warn_far(report.far, report.rows, false);
+                              times_.empty() ? std::nullopt : std::optional(times_[0]), wants(), verb_.quiet_job());
+    warn_of_times(verb_, report.furthest_days);
+    warn_of_far_points(verb_, model_, report.far, report.rows);
     if (options_.json) {
       print_json({{"table", options_.out}, {"rows", report.rows}, {"missing", report.missing}, {"columns", report.columns}});
       return;
@@ -248,6 +243,11 @@ void add_predict(CLI::App& app, const std::string& command_line) {
   verb->add_flag("--members", options->members, "Also write every member of the ensemble");
   verb->add_flag("--gradient", options->gradient,
                  "Also write the horizontal gradient and, for heights above the geoid or mean sea level, geostrophic velocity");
+  verb->add_option(
+          "--gradient-scale", options->gradient_scale,
+          "Distance over which gradients and currents are taken, km (xy: its unit); 0 = slope of the mean itself, without "
+          "standard deviations [from the model's lengthscale]")
+      ->type_name("");
   verb->add_option("--attr", options->attributes,
                    "KEY=VALUE: global attribute of the map, such as institution, license or id; may be repeated")
       ->type_name("")
@@ -262,6 +262,6 @@ void add_predict(CLI::App& app, const std::string& command_line) {
       ->check(one_of_words<drift::Backend>());
   verb->add_option("--threads", options->threads, "Threads; 0 = one per core [0]")->type_name("")->check(whole_number(0, 4096));
   verb->add_flag("--json", options->json, "Print the result as JSON");
-  verb->add_flag("--quiet", options->quiet, "Print errors and warnings only");
+  add_quiet(*verb, options->quiet);
   verb->callback([options] { Predict(*options).run(); });
 }

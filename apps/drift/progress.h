@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-// How far a long job has got, on stderr: one line that renews itself on a terminal, a plain line every ten seconds elsewhere.
+// Progress of a long job, on stderr: one line that renews itself on a terminal, a plain line every ten seconds elsewhere.
 class ProgressLine {
  public:
   explicit ProgressLine(std::string job);

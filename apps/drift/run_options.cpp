@@ -76,26 +76,33 @@ void RunOptions::apply(drift::RunSettings& settings) const {
   }
 }
 
+std::string unit_text(const std::string& name, const std::string& unit, const char* open, const char* close) {
+  const bool in_name = name.ends_with("[" + unit + "]") || name.ends_with("(" + unit + ")");
+  return unit.empty() || in_name ? std::string() : open + unit + close;
+}
+
 std::string quality_text(const drift::ReadReport& report) {
   if (report.quality.empty()) return {};
-  return fmt::format("quality control: {} ({} observations left out; --no-quality-control keeps them)",
-                     fmt::join(report.quality, ", "), drift::grouped(static_cast<double>(report.quality_left_out)));
+  const std::string conditions = fmt::format("quality control: {}", fmt::join(report.quality, ", "));
+  if (report.quality_left_out == 0) return conditions + " (all observations pass)";
+  return fmt::format("{} ({} observation{} left out; --no-quality-control keeps {})", conditions,
+                     drift::grouped(static_cast<double>(report.quality_left_out)), report.quality_left_out == 1 ? "" : "s",
+                     report.quality_left_out == 1 ? "it" : "them");
 }
 
 std::string reading_text(const drift::Reading& reading) {
   const drift::ReadReport& report = reading.report;
   const std::size_t kept = reading.observations.size();
-  std::string text =
-      fmt::format("Read {} observations of {}{} from {} {} file{}", drift::grouped(static_cast<double>(kept)),
-                  reading.value.name.empty() ? report.roles.value : reading.value.name,
-                  reading.value.unit.empty() || reading.value.unit == "1" ? "" : fmt::format(" ({})", reading.value.unit),
-                  report.files.size(), report.format, report.files.size() == 1 ? "" : "s");
+  const std::string& name = reading.value.name.empty() ? report.roles.value : reading.value.name;
+  std::string text = fmt::format("Read {} observations of {}{} from {} {} file{}", drift::grouped(static_cast<double>(kept)),
+                                 name, reading.value.unit == "1" ? "" : unit_text(name, reading.value.unit, " (", ")"),
+                                 report.files.size(), report.format, report.files.size() == 1 ? "" : "s");
   if (reading.tracks > 0) text += fmt::format(", {} tracks", drift::grouped(static_cast<double>(reading.tracks)));
   text += ".";
   if (const std::string quality = quality_text(report); !quality.empty()) text += "\n  " + quality;
   for (const drift::Rejected& rejected : report.rejected) {
+    if (rejected.reason.starts_with("quality control")) continue;  // those were counted above
     text += fmt::format("\n  left out: {} ({})", drift::grouped(static_cast<double>(rejected.count)), rejected.reason);
   }
-  for (const std::string& warning : report.warnings) text += fmt::format("\n  warning: {}", warning);
   return text;
 }

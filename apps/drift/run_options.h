@@ -27,14 +27,16 @@ class RunOptions {
   std::vector<std::shared_ptr<Given>> given_;
 };
 
-// Whether the arguments are a run file.
+// True if the arguments are one run file.
 bool is_run_file(const std::vector<std::string>& inputs);
 
-// What the product's quality control asked for and left out, in one line; empty: nothing.
+// " (m)", between these brackets; empty if there is no unit, or the name ends with it.
+std::string unit_text(const std::string& name, const std::string& unit, const char* open, const char* close);
+// Conditions of the product's quality control and the observations they left out, in one line; empty: none.
 std::string quality_text(const drift::ReadReport& report);
 
 // All files that a run with these arguments and settings reads.
 drift::NamedPaths input_paths(const std::vector<std::string>& inputs, const drift::RunSettings& settings);
 
-// What a reading has to say to everybody: counts, rejected, warnings.
+// Counts of the observations read and left out.
 std::string reading_text(const drift::Reading& reading);

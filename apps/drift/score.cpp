@@ -7,10 +7,12 @@
 #include "drift/error.h"
 #include "drift/fit.h"
 #include "drift/read_columns.h"
+#include "number_checks.h"
 #include "print.h"
 #include "run_options.h"
 #include "scores_text.h"
 #include "verb_control.h"
+#include "warnings.h"
 
 namespace {
 
@@ -24,12 +26,6 @@ struct ScoreOptions {
   double level = 0.95;
   bool json = false, quiet = false;
 };
-
-drift::ScoreGroups groups_of(const std::string& by) {
-  if (by == "none") return drift::ScoreGroups::none;
-  if (by == "platform") return drift::ScoreGroups::platform;
-  return by == "day" ? drift::ScoreGroups::day : drift::ScoreGroups::region;
-}
 
 // Forecasts of any origin, a row each.
 void score_table(const ScoreOptions& options) {
@@ -70,15 +66,19 @@ void run(const ScoreOptions& options, const RunOptions& flags) {
   settings.data.from = settings.data.to = "";
   settings.backend = drift::Backend::automatic;  // the machine that trained may have had a GPU that this one has not
   flags.apply(settings);
-  const VerbControl verb(!options.quiet, false);
+  const VerbControl verb(!options.quiet && !options.json, false);
   const drift::Control control = verb.quiet_job();
   const drift::Reading reading = drift::read_observations(options.files, drift::read_options(settings), control);
+  report_reading(verb, reading);
   const auto engine = drift::make_engine(settings);
-  if (reading.value.unit != model.info.value.unit && !reading.value.unit.empty() && !model.info.value.unit.empty()) {
-    throw drift::UsageError(
-        fmt::format("the model's values are in {}, those of the files in {}", model.info.value.unit, reading.value.unit));
+  const drift::ModelScores scores =
+      drift::score_model(*engine, model, reading, drift::enum_named<drift::ScoreGroups>("--by", options.by), control);
+  warn_of_times(verb, scores.furthest_days);
+  warn_of_far_points(verb, model, scores.far, scores.all.count);
+  if (scores.trained_share.value_or(0.0) >= kWorthSaying) {
+    verb.warn(fmt::format("{:.0f} % of these observations trained the model: the scores are optimistic",
+                          100.0 * *scores.trained_share));
   }
-  const drift::ModelScores scores = drift::score_model(*engine, model, reading.observations, groups_of(options.by), control);
   if (options.json) {
     nlohmann::ordered_json json = nlohmann::ordered_json::parse(drift::to_json(scores.all));
     json["trained_share"] =
@@ -87,10 +87,7 @@ void run(const ScoreOptions& options, const RunOptions& flags) {
     print_json(json);
     return;
   }
-  if (!options.quiet) print("{}\n\n", reading_text(reading));
-  if (scores.trained_share.value_or(0.0) >= kWorthSaying) {
-    print("{:.0f} % of these observations trained the model: the scores are optimistic.\n\n", 100.0 * *scores.trained_share);
-  }
+  verb.say("");
   print("{}", scores_text(scores.all, model.info.value.unit));
   if (scores.groups.size() < 2) return;
   for (const auto& [name, its] : scores.groups) print("\n{}\n{}", name, scores_text(its, model.info.value.unit));
@@ -113,13 +110,12 @@ void add_score(CLI::App& app) {
   table("--sd", options->sd, "Column of the table with their standard deviations");
   table("--lower", options->lower, "Column of the table with the lower bound of an interval, in place of --sd");
   table("--upper", options->upper, "Column of the table with its upper bound");
-  table("--level", options->level, "Nominal coverage of the interval [0.95]")
-      ->check(CLI::IsMember({0.5, 0.8, 0.9, 0.95, 0.99}).description(""));
+  table("--level", options->level, "Nominal coverage of the interval [0.95]")->check(one_of_numbers({0.5, 0.8, 0.9, 0.95, 0.99}));
   verb->add_option("--by", options->by, "Also score each group: none, platform, day, region (boxes of 30 degrees) [platform]")
       ->type_name("")
-      ->check(CLI::IsMember({"none", "platform", "day", "region"}).description(""));
+      ->check(one_of_words<drift::ScoreGroups>());
   auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"data", "--threads", "--backend", "--precision"});
   verb->add_flag("--json", options->json, "Print the scores as JSON")->group("Run");
-  verb->add_flag("--quiet", options->quiet, "Print the scores only")->group("Run");
+  add_quiet(*verb, options->quiet, "the scores, ");
   verb->callback([options, flags] { run(*options, *flags); });
 }

@@ -243,6 +243,6 @@ void add_simulate(CLI::App& app) {
       ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()));
   add("--threads", given.threads, "Threads; 0 = one per core [0]")->check(whole_number(0, 4096));
   verb->add_flag("--json", options->json, "Print the result as JSON");
-  verb->add_flag("--quiet", options->quiet, "Print errors and warnings only");
+  add_quiet(*verb, options->quiet);
   verb->callback([options] { Simulate(*options).run(); });
 }

@@ -17,6 +17,7 @@
 #include "run_options.h"
 #include "tune_report.h"
 #include "verb_control.h"
+#include "warnings.h"
 
 namespace {
 
@@ -58,7 +59,7 @@ void run(const TuneOptions& options, const RunOptions& flags) {
   const VerbControl verb(talk, false);
   const drift::Control control = verb.quiet_job();
   const drift::Reading reading = drift::read_run(settings, control);
-  verb.say(reading_text(reading));
+  report_reading(verb, reading);
   const drift::FitPlan plan = drift::plan_fit(settings, reading, drift::Judging::automatic, control);
   const drift::TuneResult result =
       drift::tune_run(plan, reading, settings.tune.study, control,
@@ -97,6 +98,6 @@ void add_tune(CLI::App& app) {
   auto flags = std::make_shared<RunOptions>(
       *verb, std::vector<std::string>{"", "data", "domain", "split", "fit", "model", "train", "uncertainty", "tune", "output"});
   verb->add_flag("--json", options->json, "Print the study as JSON")->group("Run");
-  verb->add_flag("--quiet", options->quiet, "Print errors only")->group("Run");
+  add_quiet(*verb, options->quiet);
   verb->callback([options, flags] { run(*options, *flags); });
 }

@@ -27,3 +27,9 @@ void VerbControl::say(const std::string& text) const {
   print("{}\n", text);
   output_error();
 }
+
+void VerbControl::warn(const std::string& text) const { print(stderr, "drift: warning: {}\n", text); }
+
+CLI::Option* add_quiet(CLI::App& verb, bool& quiet, const std::string& result) {
+  return verb.add_flag("--quiet", quiet, fmt::format("Print {}errors and warnings only", result))->group("Run");
+}

@@ -53,14 +53,14 @@ void run(const VerifyOptions& options) {
   if (problems.empty()) return;
   if (options.files.size() == 1) throw drift::Error(problems.front());
   for (const std::string& problem : problems) print(stderr, "drift: {}\n", problem);
-  throw drift::Error(fmt::format("{} of {} files are not whole", problems.size(), options.files.size()));
+  throw drift::Error(fmt::format("{} of {} files are damaged", problems.size(), options.files.size()));
 }
 
 }  // namespace
 
 void add_verify(CLI::App& app) {
   auto options = std::make_shared<VerifyOptions>();
-  CLI::App* verb = app.add_subcommand("verify", "Check that models, checkpoints, studies and maps are whole");
+  CLI::App* verb = app.add_subcommand("verify", "Check models, checkpoints, studies and maps for damage");
   verb->footer("drift verify model.safetensors map.nc");
   verb->add_option("FILES", options->files, "Files that drift wrote")->type_name("")->required();
   verb->add_flag("--json", options->json, "Print it as JSON")->group("Run");

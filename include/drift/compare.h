@@ -75,7 +75,7 @@ struct ComparedFit {
   std::uint64_t seed = 1;
   std::string failure = {};                                        // its sentence; empty: it worked
   std::map<std::string, double> measures = {};                     // by the measures' names
-  std::vector<std::pair<std::string, std::string>> findings = {};  // what the fit found
+  std::vector<std::pair<std::string, std::string>> findings = {};  // of the fit
 };
 std::string to_json(const ComparedFit& fit);
 ComparedFit compared_fit_from_json(const std::string& text);  // throws Error

@@ -16,11 +16,13 @@ class Stopped : public Error {
   using Error::Error;
 };
 
-// How a caller follows and stops long work: one type for reading, planning, fitting, searching, comparing, predicting,
-// simulating and plotting. All members may stay empty. Stopping takes a second at most and leaves no half-written file.
+// The caller's means of following and stopping long work, one type for reading, planning, fitting, searching, comparing,
+// predicting, simulating and plotting. All members may stay empty. Stopping takes a second at most and leaves no half-written
+// file.
 struct Control {
   std::function<void(double share, const std::string& what)> progress = {};  // 0 to 1; never from two threads at once
   std::function<void(const std::string& sentence)> say = {};                 // messages worth reading along the way
+  std::function<void(const std::string& sentence)> warning = {};  // something went wrong, but work goes on; empty: to `say`
   std::stop_token stop = {};
   // Checkpoint of a fit: written periodically and when stopped; the same fit resumes from it. Empty: none.
   std::filesystem::path checkpoint = {};
@@ -32,6 +34,12 @@ struct Control {
   }
   void tell(const std::string& sentence) const {
     if (say) say(sentence);
+  }
+  void warn(const std::string& sentence) const {
+    if (warning)
+      warning(sentence);
+    else
+      tell("warning: " + sentence);
   }
   // Throws Stopped after a stop request.
   void check_stop(const char* what_was_kept = "stopped") const {

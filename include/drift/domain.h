@@ -61,8 +61,9 @@ void check(const Domain& domain);
 // Rows of the observations that scales are taken from (those that train); none: all.
 using Rows = std::optional<std::span<const std::size_t>>;
 
-// The same domain with centre and scale (pooled standard deviation of both axes), time and value taken from observations. What
-// does not vary has sd 1. Throws Error naming the row on a number that is not finite and on a position outside the domain.
+// The same domain with centre and scale (pooled standard deviation of both axes), time and value taken from observations.
+// A quantity that does not vary has sd 1. Throws Error naming the row on a number that is not finite and on a position outside
+// the domain.
 Domain fit_domain(Domain domain, const Observations& observations, const Rows& rows = {});
 
 // A domain for these positions, and its scales; the first of these that applies:
@@ -94,7 +95,7 @@ double time_lengthscale_from_engine(const Domain& domain, double lengthscale);
 // Standard deviations have no mean to add; values go through domain.value.
 double sd_from_engine(const Domain& domain, double sd);
 
-// How a field in the data's unit changes over the ground.
+// Slope of a field over the ground, in the data's unit.
 struct GroundGradient {
   double east = 0.0;     // per km towards the east; xy: per unit of x
   double north = 0.0;    // per km towards the north; xy: per unit of y

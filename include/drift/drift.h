@@ -34,6 +34,7 @@
 #include "drift/plot.h"
 #include "drift/position.h"
 #include "drift/predict.h"
+#include "drift/read_arrays.h"
 #include "drift/read_columns.h"
 #include "drift/read_observations.h"
 #include "drift/recipe.h"

@@ -15,7 +15,7 @@ namespace DRIFT_PUBLIC drift {
 struct FieldAttribute {
   std::string name;
   std::string text = {};             // or
-  std::vector<double> numbers = {};  // where there are any
+  std::vector<double> numbers = {};  // if there are any
 };
 
 struct CfVariable {
@@ -32,8 +32,8 @@ struct CfField {
   std::vector<FieldAttribute> attributes = {};                       // of the whole
 };
 
-// Everything a file of this header holds but the layers' numbers, fill values and actual ranges. Throws UsageError where a file
-// could not be written.
+// Everything a file of this header holds but the layers' numbers, fill values and actual ranges. Throws UsageError if no
+// file could be written.
 CfField cf_field(const FieldHeader& header);
 
 }  // namespace drift

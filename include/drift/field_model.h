@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "drift/dataset.h"
 #include "drift/domain.h"
 #include "drift/engine.h"
 #include "drift/ensemble.h"
@@ -53,9 +54,9 @@ struct CellCorners {
 };
 CellCorners corners_of(const DataCells& cells);
 
-// Which positions lie within `distance` (km; xy: its unit) of an observation: all of them that do, and some that are farther by a
-// cell's diagonal at most (20 km on the whole Earth, 3 km on 40 by 30 degrees; 79 km for models with cells of half a degree, as
-// drift once wrote). NaN positions do not.
+// Finds positions within `distance` (km; xy: its unit) of an observation. It errs on one side only: some positions farther away,
+// by a cell's diagonal at most, also count as near (20 km on the whole Earth, 3 km on 40 by 30 degrees; 79 km for models of early
+// versions, with cells of half a degree). NaN positions are never near.
 class NearData {
  public:
   NearData(const Domain& domain, const DataCells& cells, double distance);  // throws UsageError unless the distance is positive
@@ -65,16 +66,13 @@ class NearData {
   struct Index;
   std::shared_ptr<const Index> index_;
 };
-// The same for positions that come all at once.
-std::vector<char> near_data(const Domain& domain, const DataCells& cells, std::span<const double> lon_deg,
-                            std::span<const double> lat_deg, double distance);
 
 class Process;       // src/process/process.h
 class Interpolator;  // drift/interpolator.h
 
-// Weights of a blend's parts. The process has this weight where they agree, the networks the rest; the further the networks are
-// from the process, the less they count, and half as much at the reach: where they differ by far more than they did on
-// observations that neither had seen, networks as a rule extrapolate.
+// Weights of a blend's parts. Where the parts agree the process has this weight and the networks the rest. The networks count the
+// less the further they are from the process, half as much at the reach: networks that differ from it by far more than they did
+// on unseen observations usually extrapolate.
 struct BlendWeight {
   double process = 1.0;
   double reach = 1.0;  // > 0, in standard deviations of the values
@@ -82,7 +80,7 @@ struct BlendWeight {
   bool operator==(const BlendWeight&) const = default;
 };
 
-// A file that observations came from.
+// A source file of observations.
 struct SourceFile {
   std::string name;    // without its folder
   std::string sha256;  // of its bytes; empty: not known, as of a remote file
@@ -103,8 +101,10 @@ struct FieldModel {
   DataCells cells = {};
   std::vector<LastLayerPosterior> last_layers = {};  // one per member if the method is last_layer, else none
   std::string settings = {};                         // the run's, as TOML
-  std::vector<std::uint64_t> training_sample = {};   // tells which observations trained (src/fields/training_sample.h)
-  std::string scores = {};                           // of the held-out observations, as JSON; empty: none were held out
+  std::vector<std::uint64_t> training_sample = {};   // of the observations' hashes (src/fields/training_sample.h)
+  // Of forecasts of observations that the forecast had not seen: JSON as of to_json(Scores) with "out_of_fold" (else held out or
+  // a test set) and "scores_also_calibrated" (too few to halve: optimistic). Empty: none were held out.
+  std::string scores = {};
 
   std::vector<SourceFile> sources =
       {};                   // of the observations; none: they came from arrays, or the model is of an earlier version
@@ -131,7 +131,13 @@ struct ProcessInfo {
 };
 std::optional<ProcessInfo> process_info(const FieldModel& model);  // none: the model has no process
 
+// Refuses observations of another kind than those that trained the model: positions on a plane or on the Earth, units of
+// positions and values, dates or plain numbers. A unit that is not known is not compared. Throws UsageError.
+void check_goes_with(const FieldModel& model, const Dataset& data);
+
 // Days by which a time lies outside the training span (negative: before it), 0 inside.
 double days_outside(const FieldInfo& info, double time_days);
+// The same of the time that is farthest outside; NaN is skipped. 0: all are inside, or the model has no time.
+double furthest_outside(const FieldInfo& info, std::span<const double> time_days);
 
 }  // namespace drift

@@ -26,12 +26,12 @@ void check_distinct(const NamedPaths& inputs, const NamedPaths& outputs);
 // be called before anything is read.
 void check_outputs(const NamedPaths& inputs, const NamedPaths& outputs);
 
-// The files that paths and globs name, as far as there are any.
+// Existing files that paths and globs name.
 NamedPaths named_files(const std::string& what, const std::vector<std::string>& patterns);
-// A file that a text may name: "file:PATH", "PATH" or "PATH:VARIABLE", as grids and truths are given; none where it names none.
+// A file that a text may name: "file:PATH", "PATH" or "PATH:VARIABLE", as grids and truths are given; empty if it names none.
 NamedPaths named_file(const std::string& what, const std::string& text);
 
-// What a run with these settings reads, and what fitting it writes.
+// Files that a run with these settings reads, and those that fitting it writes.
 NamedPaths run_inputs(const RunSettings& settings);
 NamedPaths run_outputs(const RunSettings& settings);
 

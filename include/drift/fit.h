@@ -11,9 +11,11 @@
 #include "drift/control.h"
 #include "drift/dataset.h"
 #include "drift/engine.h"
+#include "drift/enum_words.h"
 #include "drift/export.h"
 #include "drift/field_model.h"
 #include "drift/folds.h"
+#include "drift/predict.h"
 #include "drift/run_settings.h"
 #include "drift/score.h"
 #include "drift/split.h"
@@ -88,6 +90,8 @@ struct ModelScores {
   Scores all;
   std::vector<std::pair<std::string, Scores>> groups;  // by name; empty where nothing was asked for
   std::optional<double> trained_share;  // of the observations that trained the model, from a sample; none: not known
+  double furthest_days = 0.0;           // outside the training span; negative: before it
+  FarPoints far = {};
 };
 enum class ScoreGroups {
   none,
@@ -95,7 +99,14 @@ enum class ScoreGroups {
   day,     // of the calendar
   region,  // boxes of 30 degrees
 };
-ModelScores score_model(Engine& engine, const FieldModel& model, const Observations& observations,
-                        ScoreGroups groups = ScoreGroups::platform, const Control& control = {});
+constexpr auto enum_words(ScoreGroups) {
+  return std::to_array<EnumWord<ScoreGroups>>({{"none", ScoreGroups::none},
+                                               {"platform", ScoreGroups::platform},
+                                               {"day", ScoreGroups::day},
+                                               {"region", ScoreGroups::region}});
+}
+// Throws UsageError where the observations do not go with the model (check_goes_with).
+ModelScores score_model(Engine& engine, const FieldModel& model, const Dataset& data, ScoreGroups groups = ScoreGroups::platform,
+                        const Control& control = {});
 
 }  // namespace drift

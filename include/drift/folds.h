@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/export.h"
 #include "drift/observations.h"
 #include "drift/split.h"
@@ -22,15 +23,15 @@ struct FoldOptions {
 };
 
 struct Folds {
-  int count = 0;                     // as asked for, or the number of groups where that is less
+  int count = 0;                     // as requested, or the number of groups if that is less
   std::vector<std::uint8_t> of;      // [rows], the fold of each observation, below count
   std::vector<std::uint32_t> group;  // [rows], its track, platform or block, numbered from 0 without gaps
 };
 
 // Divides the observations (or these rows of them) into folds of whole groups, about equal in number of observations: a group is
-// never in two folds, and no fold is empty. Same arguments, same folds. Throws UsageError where the observations lack what the
-// method needs, and where all of them are of one group.
+// never in two folds, and no fold is empty. Same arguments, same folds. Throws UsageError if the observations lack what the
+// method needs, or if all of them are of one group.
 Folds make_folds(const Observations& observations, const FoldOptions& options,
-                 std::optional<std::span<const std::size_t>> rows = {});
+                 std::optional<std::span<const std::size_t>> rows = {}, const Control& control = {});
 
 }  // namespace drift

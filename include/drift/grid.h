@@ -38,11 +38,11 @@ struct Grid {
 //                                        nearest multiple of the step (EPSG:6931:25km is NSIDC's EASE2_N25km, 720 by 720)
 //   CRS:25km:xmin,ymin,xmax,ymax         the same over an extent, in the step's unit (km or m)
 //   xy:x0,y0,x1,y1:0.5                   a plane of no CRS, in a unit of its own
-// Throws UsageError when it is none of these, and when an extent is not a whole number of steps.
+// Throws UsageError for any other text, and if an extent is not a whole number of steps.
 Grid parse_grid(const std::string& text);
 
 // The same, but CRS:25km covers these positions, as far as they lie within the CRS's area of use: whole cells, edges at multiples
-// of the step, so that the cells are those of the grid over the area of use. Throws UsageError where none lies within it. Without
+// of the step, so that the cells are those of the grid over the area of use. Throws UsageError if none lies within it. Without
 // positions: as above.
 Grid parse_grid(const std::string& text, std::span<const double> lon_deg, std::span<const double> lat_deg);
 

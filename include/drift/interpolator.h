@@ -49,6 +49,7 @@ struct PointForecast {
   std::span<double> mean = {};          // [n]
   std::span<double> sd_epistemic = {};  // [n] of the field
   std::span<double> sd_total = {};      // [n] of a new observation: field and noise together
+  std::span<float> members = {};        // [n, members()] each network's own
 };
 
 // Resources for predictions, if other than those of the fit.
@@ -85,6 +86,9 @@ class Interpolator {
   // estimated from held-out observations.
   virtual bool knows_noise() const = 0;
 
+  // Networks whose forecasts, one by one, are draws of the field; 0: its forecast is a mean and a spread alone.
+  virtual std::size_t members() const { return 0; }
+
   // Standardised sd of an observation's error that the method knows better than held-out residuals can tell; none: it does not.
   virtual std::optional<double> settled_noise() const { return std::nullopt; }
 
@@ -101,7 +105,8 @@ struct MethodOption {
 struct MethodInfo {
   std::string name;     // "nngp"
   std::string title;    // "Nearest-neighbour GP"
-  std::string summary;  // one line, with the source: "kriging from the nearest observations (Vecchia 1988)"
+  std::string summary;  // one line: "kriging from the nearest observations"
+  std::string source;   // publications: "Vecchia 1988; Datta et al. 2016"
   std::vector<MethodOption> options;
 };
 const std::vector<MethodInfo>& method_infos();

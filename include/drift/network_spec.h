@@ -38,6 +38,11 @@ enum class Frequencies {
   orthogonal,   // in orthogonal blocks: the same covariance on average, with lower error for the same number (Yu et al. 2016)
   structured,   // orthogonal blocks for the hidden inputs made of Hadamard matrices and signs: as good, and several times faster
 };
+constexpr auto enum_words(Frequencies) {
+  return std::to_array<EnumWord<Frequencies>>({{"independent", Frequencies::independent},
+                                               {"orthogonal", Frequencies::orthogonal},
+                                               {"structured", Frequencies::structured}});
+}
 
 // A chain of layers, each of them fixed random features followed by a trained bottleneck. The first layer sees coordinates;
 // the later ones ("hidden") see the bottleneck before them and, with skip connections, the coordinates again.

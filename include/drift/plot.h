@@ -9,6 +9,7 @@
 
 #include "drift/control.h"
 #include "drift/dataset.h"
+#include "drift/enum_words.h"
 #include "drift/export.h"
 #include "drift/observations.h"
 
@@ -20,6 +21,10 @@ enum class PlotPanels {
   sd,
   both,  // side by side
 };
+constexpr auto enum_words(PlotPanels) {
+  return std::to_array<EnumWord<PlotPanels>>(
+      {{"auto", PlotPanels::automatic}, {"mean", PlotPanels::mean}, {"sd", PlotPanels::sd}, {"both", PlotPanels::both}});
+}
 
 struct PlotOptions {
   std::string variable = {};  // empty: the one that has ancillary_variables, or the only one on a grid

@@ -26,7 +26,13 @@ namespace DRIFT_PUBLIC drift {
 struct PredictWants {
   bool members = false;   // the ensemble's
   bool gradient = false;  // with the geostrophic velocity where sea_surface_height() allows it
+  // Distance over which gradients are taken: km, or the unit of x and y. None: chosen from the model's lengthscale. 0: the
+  // slope of the mean itself, without standard deviations, since a rough field's slope has none.
+  std::optional<double> gradient_scale = {};
 };
+
+// That distance for a model. Throws UsageError for a scale below what single precision resolves.
+double gradient_scale(const FieldModel& model, const PredictWants& wants);
 
 // The field as it comes from the model, in the values' unit. Vectors that are not wanted stay empty.
 struct FieldPrediction {
@@ -34,7 +40,10 @@ struct FieldPrediction {
   std::vector<double> sd_epistemic;      // [n], of the field, spread_scale included; empty without a spread
   std::vector<double> sd_total;          // [n], of a new observation; empty without a spread
   std::vector<double> members;           // [members, n]
-  std::vector<GroundGradient> gradient;  // [n]
+  std::vector<GroundGradient> gradient;  // [n] over gradient_scale(): differences of the mean; per_day is NaN unless that is 0
+  // [n] of the field's difference over that distance, spread_scale included, per_day NaN; empty for a scale of 0, for models
+  // without a spread, for other methods and for last-layer posteriors, whose errors at two points have no known covariance.
+  std::vector<GroundGradient> gradient_sd;
 };
 
 // At n positions and n times (one serves for all; none where the model has no time).

@@ -21,7 +21,7 @@ struct Range {
   double high;
 };
 
-// What becomes of a reading when a file of several cannot be opened.
+// Response to a file of several that cannot be opened.
 enum class BadFiles { stop, skip };
 constexpr auto enum_words(BadFiles) {
   return std::to_array<EnumWord<BadFiles>>({{"stop", BadFiles::stop}, {"skip", BadFiles::skip}});
@@ -36,16 +36,16 @@ struct ReadOptions {
   std::vector<std::string> without = {};          // conditions none of which may hold: they do not where the variable is missing
   std::optional<Range> valid = {};                // of values, in their unit
   std::optional<std::array<double, 4>> box = {};  // lon0, lat0, lon1, lat1 in degrees (x, y on a plane); lon0 > lon1: over 180
-  std::optional<Range> time = {};                 // days since 1950-01-01; numbers of the file's own where its times are such
-  double track_gap_s = 60.0;            // > 0; a new track begins after so long without observations, where no role tells
+  std::optional<Range> time = {};                 // days since 1950-01-01; or the file's own numbers if its times are not dates
+  double track_gap_s = 60.0;            // > 0; a new track begins after so long without observations, unless a role names tracks
   bool any_order = false;               // accept an along-track file whose times run backwards
   BadFiles bad_files = BadFiles::stop;  // skip: a file that cannot be opened is left out, with a warning
   // Seconds that a file based on HDF5 has to open in a child process, which a damaged one may crash or hang; 0: no child.
   double open_limit_s = 30.0;
-  int threads = 0;                 // 0: one for each core this process may use
-  bool quality_control = true;     // what the preset asks of flags and values, besides `where`
-  std::string time_units = {};     // of times that are numbers: "seconds since 2000-01-01", "datenum"; prevails over the file's
-  std::string units = {};          // of the values; these three prevail over the file's, "" leaves them
+  int threads = 0;              // 0: one for each core this process may use
+  bool quality_control = true;  // the preset's conditions on flags and values, besides `where`
+  std::string time_units = {};  // of numeric times: "seconds since 2000-01-01", "datenum", "yyyymmdd"; prevails over the file's
+  std::string units = {};       // of the values; these three prevail over the file's, "" leaves them
   std::string standard_name = {};  // of CF
   std::string long_name = {};
 };
@@ -55,14 +55,14 @@ struct Rejected {
   std::size_t count = 0;
 };
 
-// How the files were interpreted.
+// Interpretation of the files.
 struct ReadReport {
   std::vector<std::filesystem::path> files;  // in the order of reading
   std::string format;                        // "NetCDF" or "CSV"
   std::string preset;                        // in use; empty: none
-  Roles roles;                               // as read, empty where there is none
+  Roles roles;                               // as read; empty: there is none
   std::size_t rows = 0;                      // read
-  std::vector<Rejected> rejected;            // those left out, by the first reason; reasons that occur only
+  std::vector<Rejected> rejected;            // left out, by the first reason that applies
   std::vector<std::string> quality;          // conditions that quality control asked for, as "range_ocean_qual == 0"
   std::size_t quality_left_out = 0;          // rows left out by them, which are among `rejected` too
   std::vector<std::string> warnings;         // whole sentences
@@ -76,20 +76,22 @@ struct Reading : Dataset {
 // [...]), addresses of OPeNDAP, or folders that are Zarr stores, which are read as NetCDF. Files are read in the order of their
 // names, each once, and the result depends on that order alone, not on the threads.
 //
-// NetCDF: roles that are not given are those of the preset, else told by standard_name, units, axis, the value's coordinates
-// attribute and usual names. A variable may lie along some of the value's dimensions and then holds for all indices of the
-// others: files along tracks, with 20 values per second, on grids. x and y with a grid mapping become longitude and latitude. The
-// standard deviation is read where ancillary_variables names it beyond doubt. Packed numbers, fill values and valid ranges are
-// those of CF. Longitudes are brought to [-180, 180), TAI to UTC.
+// NetCDF: roles that are not given are those of the preset, or are recognised by standard_name, units, axis, the value's
+// coordinates attribute and usual names. A variable may lie along some of the value's dimensions and then holds for all indices
+// of the others: files along tracks, with 20 values per second, on grids. x and y with a grid mapping become longitude and
+// latitude. The standard deviation is read where ancillary_variables names it beyond doubt; another variable that may hold it
+// gets a warning. Packed numbers, fill values and valid ranges are those of CF. Longitudes are brought to [-180, 180), TAI to
+// UTC.
 //
 // CSV: a table of text with one header line, separated by commas, semicolons, tabs or blanks, fields quoted as in RFC 4180 or
 // not. Lines that begin with # before the header are passed over. Roles that are not given are guessed from the usual names,
 // upper and lower case alike, with or without a unit in brackets: lon longitude (degrees east, -540 to 540), lat latitude; if
-// neither is there, x easting, y northing on a plane; time date datetime t (ISO 8601 or numbers; may be absent); value, or the
-// only column that is called like no role; sigma sd error uncertainty, track pass cycle_pass, platform satellite mission (may be
-// absent); or year, month, day, and hour, minute, second if they are there, for the time. A row in which a column in use is
-// empty, NA, N/A, NaN or null is left out and counted, and so is a row that holds anything else than it should, with a warning
-// that gives the first one's line; more than a tenth of such rows are an Error.
+// neither is there, x easting, y northing on a plane; time date datetime date/time timestamp t (ISO 8601, dates as 20200131, or
+// numbers; may be absent); value, or the only column that is called like no role; sigma sd error uncertainty, track pass
+// cycle_pass, platform satellite mission (may be absent); for the time also date and time (of day), or year, month, day or year,
+// doy, with hour, minute, second if they are there. A row in which a column in use is empty, NA, N/A, NaN or null is left out and
+// counted, and so is a row that holds anything else than it should, with a warning for each kind that gives the first lines; more
+// than a tenth of such rows are an Error.
 //
 // Exact duplicates (position, time, platform, value) are left out. Tracks come from a variable, else from gaps in time and the
 // turns of latitude, platform by platform, across the files' bounds; those of swaths from the same of their lines. Data that are

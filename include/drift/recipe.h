@@ -34,7 +34,7 @@ constexpr auto enum_words(Schedule) {
   return std::to_array<EnumWord<Schedule>>({{"constant", Schedule::constant}, {"cosine", Schedule::cosine}});
 }
 
-// How a network is trained: plain data. Minimises mean(weight * loss) + beta |Theta|^2 over minibatches without replacement,
+// Training of a network, as plain data. Minimises mean(weight * loss) + beta |Theta|^2 over minibatches without replacement,
 // Theta being the bottlenecks and the head; hyperparameters have no weight decay. The schedule multiplies every rate.
 struct Recipe {
   LossKind loss = LossKind::squared;

@@ -7,10 +7,10 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// As the name in a role: read the files as if they had no such variable.
+// As a role's name: read the files as if they had no such variable.
 inline constexpr const char* kNoRole = "-";
 
-// Which variable (NetCDF) or column (CSV) plays which role, by name. Empty: guessed.
+// Names of the variables (NetCDF) or columns (CSV) that play each role. Empty: guessed.
 struct Roles {
   std::string lon = {};
   std::string lat = {};

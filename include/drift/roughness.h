@@ -10,7 +10,7 @@
 
 namespace DRIFT_PUBLIC drift {
 
-// How much a field varies: the integral of |grad f|^2, by the trapezoidal rule.
+// Roughness of a field: the integral of |grad f|^2, by the trapezoidal rule.
 
 // Fills |grad f|^2 per radian at points of the unit sphere; called once.
 using SphereSlope = std::function<void(std::span<const UnitVector> points, std::span<double> squares)>;

@@ -119,7 +119,7 @@ struct DataSettings {
   double track_gap_s = 60.0;
   bool any_order = false;
   bool no_quality_control = false;              // keep what the preset's quality control leaves out
-  std::string time_units;                       // of times that are numbers: CF's words, or datenum
+  std::string time_units;                       // of times that are numbers: CF's words, datenum or yyyymmdd
   std::string units, standard_name, long_name;  // of the values, where the files do not say or say it wrong
   BadFiles bad_files = BadFiles::stop;
   double open_limit_s = 30.0;
@@ -212,7 +212,8 @@ struct UncertaintySettings {
 
 struct TuneSettings {
   TuneMethod method = TuneMethod::none;
-  std::size_t trials = 20;                // in all
+  std::size_t trials = 20;             // in all
+  std::optional<std::size_t> initial;  // of these, a Latin hypercube before the surrogate proposes; none: by the settings' number
   std::vector<SearchedSetting> settings;  // empty: lengthscales and amplitude
   TuneObjective objective = TuneObjective::loss;
   std::optional<double> alpha;          // weight of the field's roughness; none: chosen by other validation observations

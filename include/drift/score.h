@@ -20,6 +20,11 @@ double gaussian_crps(double y, double mean, double sd);
 // y an observation and sd that of field and noise together the NLPD.
 double gaussian_nll(double y, double mean, double sd);
 
+// Expected Huber loss (r^2 / 2 where |r| <= delta, delta (|r| - delta / 2) beyond) of r = y - f under f ~ N(mean, sd^2), sd >= 0.
+// With the spread of the field this is Jensen's bound of -log E exp(-loss), the paper's NLPD of a Huber likelihood but for its
+// constant.
+double gaussian_huber(double y, double mean, double sd, double delta);
+
 // Score of the interval [low, high] of probability 1 - alpha: its width, and 2 / alpha times the distance by which it misses y.
 double interval_score(double y, double low, double high, double alpha);
 

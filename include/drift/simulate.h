@@ -38,8 +38,8 @@ struct SimulateOptions {
   int threads = 0;             // 0: one per core available to this process
 };
 
-// What drift simulate and drift.simulate in Python start from: all three platforms for nine days from 2020-03-01 on, everywhere,
-// an observation per second.
+// Defaults of drift simulate and of drift.simulate in Python: all three platforms for nine days from 2020-03-01, everywhere, one
+// observation per second.
 SimulateOptions simulate_defaults();
 
 struct SimulateReport {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/enum_words.h"
 #include "drift/export.h"
 #include "drift/observations.h"
@@ -47,14 +48,14 @@ struct SplitOptions {
   bool on_plane = false;                    // positions are x and y
 };
 
-// Keeps `held_out` of the observations (of these rows alone, where rows are given: a split within a split) aside. Groups are
+// Holds out a share of the observations, or of these rows alone: a split within a split. Groups are
 // drawn at random until they hold the share, or as near to it as the last one allows: a group is never in both lists. A share
-// above zero holds out at least one group. Same arguments, same split. Throws UsageError where the observations lack what the
-// method needs, or the method would leave nothing to train on or hold out nothing.
+// above zero holds out at least one group. Same arguments, same split. Throws UsageError if the observations lack what the
+// method needs, or if the method would leave nothing to train on or hold out nothing.
 Split split_observations(const Observations& observations, const SplitOptions& options,
-                         std::optional<std::span<const std::size_t>> rows = {});
+                         std::optional<std::span<const std::size_t>> rows = {}, const Control& control = {});
 
-// The same of `count` observations of which nothing else is known, at random.
+// The same at random, of `count` observations of which nothing else is known.
 Split split_at_random(std::size_t count, double held_out_share, std::uint64_t seed);
 
 // Options that divide one part of a split further without leaks: by track or by block, unless the split itself is of single
@@ -62,7 +63,8 @@ Split split_at_random(std::size_t count, double held_out_share, std::uint64_t se
 SplitOptions split_within(const SplitOptions& outer, const Observations& observations, std::span<const std::size_t> rows);
 
 // Number of groups that these options keep together among the rows.
-std::size_t count_groups(const Observations& observations, const SplitOptions& options, std::span<const std::size_t> rows);
+std::size_t count_groups(const Observations& observations, const SplitOptions& options, std::span<const std::size_t> rows,
+                         const Control& control = {});
 
 // The default way to divide observations.
 struct GroupingChoice {
@@ -74,12 +76,12 @@ struct GroupingChoice {
 
 // Whole tracks where there are ten or more among the rows, otherwise blocks. `unit` is that of x and y, for the sentence.
 GroupingChoice choose_grouping(const Observations& observations, bool on_plane = false, const std::string& unit = "km",
-                               const std::optional<std::span<const std::size_t>>& rows = {});
+                               const std::optional<std::span<const std::size_t>>& rows = {}, const Control& control = {});
 
 // Blocks about as large as the gaps that a map of the observations' extent has to fill: their side is twice the distance to the
 // nearest observation that 90 % of points in gaps do not exceed. At least a few observations wide, and at least 30 blocks where
 // the data allow it.
 GroupingChoice choose_blocks(const Observations& observations, bool on_plane = false, const std::string& unit = "km",
-                             const std::optional<std::span<const std::size_t>>& rows = {});
+                             const std::optional<std::span<const std::size_t>>& rows = {}, const Control& control = {});
 
 }  // namespace drift

@@ -32,7 +32,7 @@ struct Summary {
   double mean = 0.0, sd = 0.0;
   std::vector<Bin> histogram;           // of the values from 1 to 99 %, even bins
   std::vector<double> lowest, highest;  // five values at either end, the furthest first
-  // Where the standard deviation is far above what the quartiles tell, a range that holds the bulk of the values.
+  // A range that holds the bulk of the values, if the standard deviation is far above that which the quartiles imply.
   struct Tails {
     Range valid;         // for ReadOptions::valid
     std::size_t beyond;  // values outside of it
@@ -42,11 +42,17 @@ struct Summary {
 };
 Summary summarise(const Dataset& data, int bins = 12);
 
-// Where the observations lie, in rows of characters from north to south: blank where there are none, then . : o # by their
-// number. Rows and columns are about as far apart on the ground where a character is twice as high as it is wide.
-std::vector<std::string> sketch_map(const Dataset& data, int columns = 72);
+// Positions of the observations as rows of characters from north to south: blank for none, then . : o # by their number, with
+// bounds at a twentieth, a quarter and six tenths of the largest. Rows and columns are about as far apart on the ground if a
+// character is twice as high as it is wide.
+struct Sketch {
+  std::vector<std::string> rows;
+  double west = 0.0, south = 0.0, east = 0.0, north = 0.0;  // of the corners; east may be beyond 180
+  std::size_t most = 0;                                     // observations in one character
+};
+Sketch sketch_map(const Dataset& data, int columns = 72);
 
-// When they were made, in so many spans of equal length, with the same characters. Empty without times.
+// Times of the observations, in `columns` spans of equal length, with the same characters. Empty without times.
 std::string sketch_times(const Dataset& data, int columns = 72);
 
 }  // namespace drift

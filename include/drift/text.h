@@ -11,11 +11,11 @@ namespace DRIFT_PUBLIC drift {
 
 bool is_utf8(std::string_view text);
 
-// As it is where it is UTF-8, otherwise taken as Latin-1, which older files use for "°C".
+// Unchanged if it is UTF-8, otherwise read as Latin-1, which older files use for "°C".
 std::string to_utf8(std::string_view text);
 
-// What a terminal may be shown: control characters other than newline and tab, by which a text could move the cursor, change
-// colours or worse, and bytes that are not UTF-8 become \x1b and the like.
+// A text that is safe to show on a terminal: control characters other than newline and tab, which could move the cursor or change
+// colours, and bytes that are not UTF-8 become \x1b and the like.
 std::string printable(std::string_view text);
 
 }  // namespace drift

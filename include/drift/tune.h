@@ -116,11 +116,11 @@ std::optional<std::size_t> best_trial(const Study& study);
 // The best value among done trials up to and with each trial: the curve of a search's progress. None before the first.
 std::vector<std::optional<double>> best_so_far(const Study& study);
 
-// How much of the variation of the value over the space is due to a setting, by the surrogate's mean: Sobol' indices.
+// Fraction of the variation of the value over the space that is due to one setting, by the surrogate's mean: Sobol' indices.
 struct Importance {
   std::string name;
-  double main = 0.0;   // by itself, [0, 1]
-  double total = 0.0;  // with all that it does together with others
+  double main = 0.0;   // alone, [0, 1]
+  double total = 0.0;  // with its interactions
 };
 // In the space's order; empty with fewer than four trials that have a value. Very bad values are cut, as for the surrogate.
 std::vector<Importance> importance(const Study& study);
@@ -129,11 +129,10 @@ std::vector<Importance> importance(const Study& study);
 void save_study(const Study& study, const std::filesystem::path& path);
 Study load_study(const std::filesystem::path& path);
 
-// Called on `parallel` threads at a time. What it throws is recorded as the trial's failure.
+// Called on `parallel` threads at a time. An exception is recorded as the trial's failure.
 using Objective = std::function<TrialOutcome(const Point& point, std::uint64_t seed)>;
 
-// The same for trials that are run together, at most `parallel` of them: one outcome for each. What it throws is the failure of
-// all.
+// Runs at most `parallel` trials together and returns one outcome for each. An exception is the failure of all.
 using RoundObjective = std::function<std::vector<TrialOutcome>(std::span<const Proposal> round)>;
 
 struct SearchOptions {

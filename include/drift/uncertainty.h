@@ -65,9 +65,6 @@ struct LastLayerPosterior {
 std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& ensemble, const TrainingSet& data, double noise_sd,
                                                int threads = 0, const Control& control = {});
 
-// Puts the posterior means in the place of the trained matrices.
-void set_last_layers(Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors);
-
 // Mean and variance of the mixture of the members' predictions: mean over the members of phi^T A^-1 phi, plus the variance
 // between their outputs (divided by their number less one, as Engine::predict does; zero for one member). out.members as
 // Engine::predict.

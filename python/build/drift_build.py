@@ -2,8 +2,8 @@
 
 A wheel holds the package, the extension module and libdrift itself, which the module finds beside it. What libdrift links besides
 (oneDNN, OpenBLAS, netCDF, PROJ, ...) stays the system's: the wheel is for machines like the one that built it, and
-check_libraries lists what it expects there. Options go through the environment: CMAKE_ARGS are passed on, DRIFT_BUILD_FOLDER keeps
-the build for the next time, DRIFT_BUILT names a build folder whose package is to be packed as it is.
+check_libraries lists what it expects there. Options go through the environment: CMAKE_ARGS are passed on, DRIFT_BUILD_FOLDER is where
+to compile, kept for the next time, DRIFT_BUILT names a build folder whose package is to be packed as it is.
 """
 
 import base64

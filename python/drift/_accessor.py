@@ -244,11 +244,17 @@ class FieldAccessor:
         rows.append(("variables", ", ".join(str(n) for n, v in self._field.data_vars.items() if v.ndim > 0 and not str(n).endswith("_bounds"))))
         return rows
 
+    def _described(self) -> Tuple[str, List[Tuple[str, str]]]:
+        try:
+            return f"drift field '{self.variable}'", self._rows()
+        except _drift.UsageError as error:  # every Dataset of xarray has this accessor
+            return f"no drift field: {error}", []
+
     def __repr__(self) -> str:
-        return _html.text(f"drift field '{self.variable}'", self._rows())
+        return _html.text(*self._described())
 
     def _repr_html_(self) -> str:
-        return _html.table(f"drift field '{self.variable}'", self._rows())
+        return _html.table(*self._described())
 
 
 def _has_cartopy() -> bool:

@@ -51,7 +51,7 @@ def times(name: str, values: Any) -> Tuple[np.ndarray, bool]:
         if array.dtype.kind == "f":
             return array, True
     if array.dtype.kind == "M":
-        return _days(array), True
+        return days(array), True
     return numbers(name, array), False
 
 
@@ -60,7 +60,8 @@ def is_one(values: Any) -> bool:
     return isinstance(values, str) or np.ndim(values) == 0
 
 
-def _days(array: np.ndarray) -> np.ndarray:
+def days(array: np.ndarray) -> np.ndarray:
+    """datetime64 as days since 1950-01-01."""
     # Whole days and the rest of one apart: nanoseconds since 1950 have more digits than a double.
     days = array.astype("datetime64[D]")
     seconds = (array - days) / np.timedelta64(1, "s")

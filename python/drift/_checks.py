@@ -56,16 +56,22 @@ def _test_of(annotation: str) -> Optional[Tuple[Callable[[Any], bool], str]]:
 
 
 def typed(function: Function) -> Function:
-    """Decorates a public function: arguments must be of the types that its annotations name, else a UsageError says which is not.
+    """Decorates a public function: arguments must have the names and the types of its signature, else a UsageError says which has not.
 
     What the extension module still refuses, such as a negative seed, becomes a UsageError too.
     """
     parameters = list(inspect.signature(function).parameters.values())
     tests = {p.name: test for p in parameters if (test := _test_of(str(p.annotation))) is not None}
     names = [p.name for p in parameters]
+    takes_all = bool(function.__code__.co_flags & inspect.CO_VARKEYWORDS)  # settings, which have checks of their own
+    called = function.__qualname__.replace(".__init__", "").split(".")[-1]
 
     @functools.wraps(function)
     def wrapper(*args: Any, **options: Any) -> Any:
+        for name in () if takes_all else options:
+            if name not in names:
+                known = [known for known in names if known not in ("self", "cls") and not known.startswith("_")]
+                raise _drift.UsageError(f"{called} has no argument '{name}'{_drift.did_you_mean(name, known)}")
         for name, value in (*zip(names, args), *options.items()):
             test = tests.get(name)
             if test is not None and not test[0](value):
@@ -76,7 +82,7 @@ def typed(function: Function) -> Function:
             if "incompatible function arguments" not in str(error):
                 raise
             given = ", ".join(f"{name}={shown(value)}" for name, value in (*zip(names, args), *options.items()) if name != "self")
-            raise _drift.UsageError(f"{function.__name__} cannot take {given}: a number is out of range or of the wrong type") from None
+            raise _drift.UsageError(f"{called} cannot take {given}: a number is out of range or of the wrong type") from None
 
     return wrapper  # type: ignore[return-value]
 

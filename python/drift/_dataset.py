@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 
 import numpy as np
 
-from . import _arrays, _checks, _drift, _html
+from . import _arrays, _checks, _drift, _html, _keywords, _settings
 
 if TYPE_CHECKING:
     import pandas
@@ -109,7 +109,27 @@ class Dataset:
 
     @classmethod
     @_checks.typed
-    def from_pandas(cls, frame: "pandas.DataFrame", value: Optional[str] = None, **options: Any) -> "Dataset":
+    def from_pandas(
+        cls,
+        frame: "pandas.DataFrame",
+        value: Optional[str] = None,
+        *,
+        lon: Optional[str] = None,
+        lat: Optional[str] = None,
+        x: Optional[str] = None,
+        y: Optional[str] = None,
+        time: Optional[str] = None,
+        sigma: Optional[str] = None,
+        track: Optional[str] = None,
+        platform: Optional[str] = None,
+        name: Optional[str] = None,
+        unit: str = "",
+        long_name: str = "",
+        standard_name: str = "",
+        plane_unit: str = "",
+        calendar_time: Optional[bool] = None,
+        track_gap_s: float = 60.0,
+    ) -> "Dataset":
         """Observations from a table, a row each.
 
         Columns are found by their usual names, as in a CSV file (``lon``, ``latitude``, ``x``, ``time``, ``sigma``, ``pass``, ...),
@@ -120,8 +140,8 @@ class Dataset:
         frame : pandas.DataFrame
         value, lon, lat, x, y, time, sigma, track, platform : str, optional
             Names of columns; ``"-"``: do as if there were none.
-        unit, long_name, standard_name, plane_unit, calendar_time, track_gap_s
-            As of :class:`Dataset`.
+        name, unit, long_name, standard_name, plane_unit, calendar_time, track_gap_s
+            As of :class:`Dataset`; the name is the column's unless given.
 
         Examples
         --------
@@ -132,25 +152,52 @@ class Dataset:
         """
         if not hasattr(frame, "columns") or not hasattr(frame, "index"):
             raise _checks.refuse("from_pandas: the table", "a pandas DataFrame", frame)
-        roles = _roles_of(options)
-        if value is not None:
-            roles["value"] = value
+        given = {"value": value, "lon": lon, "lat": lat, "x": x, "y": y, "time": time, "sigma": sigma, "track": track, "platform": platform}
+        roles = {role: column for role, column in given.items() if column is not None}
         frame = frame.reset_index() if frame.index.name is not None else frame
         found = _drift.roles_of_columns([str(name) for name in frame.columns], roles)
         by_name = {str(name): name for name in frame.columns}
         column = {role: frame[by_name[name]] for role, name in found.items()}
-        options.setdefault("name", found["value"])
-        return cls._from_columns(column, found, on_plane="x" in found, _provenance="a table in memory", **options)
+        on_plane = "x" in found
+        x_role, y_role = ("x", "y") if on_plane else ("lon", "lat")
+        return cls(
+            column[x_role], column[y_role], column["value"], column.get("time"), sigma=column.get("sigma"), track=column.get("track"),
+            platform=column.get("platform"), name=found["value"] if name is None else name, unit=unit, long_name=long_name,
+            standard_name=standard_name, on_plane=on_plane, plane_unit=plane_unit, calendar_time=calendar_time, track_gap_s=track_gap_s,
+            _provenance="a table in memory", _called={**found, "lon": found[x_role], "lat": found[y_role]},
+        )  # fmt: skip
 
     @classmethod
     @_checks.typed
     def from_xarray(
-        cls, data: "Union[xarray.Dataset, xarray.DataArray]", value: Optional[str] = None, **options: Any
+        cls,
+        data: "Union[xarray.Dataset, xarray.DataArray]",
+        value: Optional[str] = None,
+        *,
+        lon: Optional[str] = None,
+        lat: Optional[str] = None,
+        x: Optional[str] = None,
+        y: Optional[str] = None,
+        time: Optional[str] = None,
+        sigma: Optional[str] = None,
+        track: Optional[str] = None,
+        platform: Optional[str] = None,
+        name: str = "",
+        unit: str = "",
+        long_name: str = "",
+        standard_name: str = "",
+        plane_unit: str = "",
+        calendar_time: Optional[bool] = None,
+        track_gap_s: float = 60.0,
+        preset: Optional[str] = None,
+        where: Union[str, Sequence[str]] = (),
+        quality_control: bool = True,
     ) -> "Dataset":
         """Observations from an xarray object: along a track, of a swath or on a grid.
 
-        Coordinates are found by CF's names and units; each may lie along some of the value's dimensions and then holds for all
-        indices of the others. Entries whose value is NaN are left out.
+        It is understood as its NetCDF file is by :func:`drift.read`: products by their variables, roles by CF's names and units, x
+        and y with a grid mapping as longitude and latitude. A variable may lie along some of the value's dimensions and then holds for
+        all indices of the others. ``report`` tells what was found, and which entries were left out.
 
         Parameters
         ----------
@@ -159,6 +206,13 @@ class Dataset:
             Names of variables; ``"-"``: do as if there were none.
         name, unit, long_name, standard_name, plane_unit, calendar_time, track_gap_s
             As of :class:`Dataset`; from the value's attributes unless given.
+        preset, where, quality_control
+            As of :func:`drift.read`.
+
+        Warns
+        -----
+        UserWarning
+            What is doubtful, and entries with a value that were left out because something else of them is missing or impossible.
 
         Examples
         --------
@@ -170,17 +224,27 @@ class Dataset:
         """
         from . import _xarray
 
-        column, called, attributes = _xarray.columns(data, value, _roles_of(options))
-        for key, entry in attributes.items():
-            options.setdefault(key, entry)
-        return cls._from_columns(column, called, on_plane="x" in column, _provenance="an xarray object in memory", **options)
+        data, value = _xarray.as_dataset(data, value)
+        given = {
+            "value": value, "lon": lon, "lat": lat, "x": x, "y": y, "time": time, "sigma": sigma, "track": track, "platform": platform,
+            "units": unit or None, "long_name": long_name or None, "standard_name": standard_name or None, "track_gap_s": track_gap_s,
+            "preset": preset, "where": where or None, "no_quality_control": not quality_control,
+            "time_units": "days since 1950-01-01" if calendar_time else None,
+        }  # fmt: skip
+        made = cls._of(_xarray.read(data, _keywords.apply(_drift.Settings(), "read", given), name, plane_unit))
+        if calendar_time is False and made._data.calendar_time:
+            raise _drift.UsageError("calendar_time is False, but the times are dates")
+        made._warn_of_report()
+        return made
 
-    @classmethod
-    def _from_columns(cls, column: Mapping[str, Any], called: Mapping[str, str], on_plane: bool, **options: Any) -> "Dataset":
-        x, y = ("x", "y") if on_plane else ("lon", "lat")
-        rest: Dict[str, Any] = {role: column.get(role) for role in ("time", "sigma", "track", "platform")}
-        words = {**called, "lon": called[x], "lat": called[y]}
-        return cls(column[x], column[y], column["value"], on_plane=on_plane, _called=words, **rest, **options)
+    def _warn_of_report(self) -> None:
+        report = self._data.report() or {}
+        for sentence in report["warnings"]:
+            _checks.warn(_settings.in_python(sentence))
+        odd = {reason: count for reason, count in report["rejected"].items() if reason.endswith((" missing", " degrees", " zero")) and reason != "value missing"}
+        if odd:
+            reasons = ", ".join(f"{reason} ({count:,})" for reason, count in odd.items())
+            _checks.warn(f"{sum(odd.values()):,} of {report['rows']:,} entries were left out: {reasons}")
 
     def __len__(self) -> int:
         return len(self._data)
@@ -297,16 +361,5 @@ class Dataset:
         return _html.table(self._title(), self._rows())
 
 
-_ROLES = ("lon", "lat", "x", "y", "time", "sigma", "track", "platform")
-
 # What this class calls its columns, and what the library's messages call them.
 _COLUMNS = {"lon": "lon_deg", "lat": "lat_deg", "value": "value", "time": "time_days", "sigma": "sigma", "track": "track", "platform": "platform"}
-
-
-def _roles_of(options: Dict[str, Any]) -> Dict[str, str]:
-    """The names of columns among a function's options, taken out of them."""
-    given = {role: options.pop(role) for role in _ROLES if role in options}
-    for role, name in given.items():
-        if name is not None and not isinstance(name, str):
-            raise _checks.refuse(role, "the name of a column", name)
-    return {role: name for role, name in given.items() if name is not None}

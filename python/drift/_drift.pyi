@@ -132,6 +132,24 @@ def dataset_from(
 ) -> Dataset: ...
 def roles_of_columns(columns: Sequence[str], given: Mapping[str, str]) -> Dict[str, str]: ...
 def read(settings: Settings, job: Job) -> Dataset: ...
+def read_arrays(
+    called: str,
+    lengths: Mapping[str, int],
+    variables: Sequence[Tuple[str, Sequence[str], str, Mapping[str, str | Sequence[float]], Callable[[], Any]]],
+    attributes: Mapping[str, str | Sequence[float]],
+    settings: Settings,
+    name: str,
+    plane_unit: str,
+    job: Job,
+) -> Dataset: ...
+class Grid: ...
+
+def grid_from_arrays(
+    called: str,
+    lengths: Mapping[str, int],
+    variables: Sequence[Tuple[str, Sequence[str], str, Mapping[str, str | Sequence[float]], Callable[[], Any]]],
+    attributes: Mapping[str, str | Sequence[float]],
+) -> Grid: ...
 def simulate_defaults() -> Dict[str, Any]: ...
 def simulate(
     truth: str,
@@ -152,18 +170,22 @@ def load(path: str) -> Model: ...
 def verify(path: str) -> Tuple[str, bool, List[Tuple[str, str]]]: ...
 def fit(dataset: Dataset, settings: Settings, job: Job) -> Tuple[Model, Dict[str, Any]]: ...
 def plan(dataset: Dataset, settings: Settings, job: Job) -> List[str]: ...
-def score(model: Model, dataset: Dataset, by: str, backend: str, job: Job) -> List[Tuple[str, str, Optional[float]]]: ...
+def score(
+    model: Model, dataset: Dataset, by: str, backend: str, job: Job
+) -> Tuple[List[Tuple[str, str, Optional[float]]], Tuple[int, int, float, float]]: ...
 def score_forecast(y: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> str: ...
 def predict_at(
-    model: Model, lon: np.ndarray, lat: np.ndarray, time: np.ndarray, members: bool, gradient: bool, backend: str, job: Job
+    model: Model, lon: np.ndarray, lat: np.ndarray, time: np.ndarray, members: bool, gradient: bool, gradient_scale: Optional[float],
+    backend: str, job: Job
 ) -> Tuple[List[Tuple[str, np.ndarray, Dict[str, str]]], Tuple[int, int, float, float]]: ...
 def predict_map(
     model: Model,
-    grid: str,
+    grid: str | Grid,
     time_days: Sequence[float],
     mask: str,
     members: bool,
     gradient: bool,
+    gradient_scale: Optional[float],
     attributes: Mapping[str, str],
     command: str,
     backend: str,

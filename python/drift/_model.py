@@ -6,7 +6,7 @@ import copy
 import json
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -88,6 +88,7 @@ class Model:
         mask: Union[str, Sequence[str]] = "none",
         members: bool = False,
         gradient: bool = False,
+        gradient_scale: Optional[float] = None,
         attributes: Optional[Mapping[str, str]] = None,
         backend: str = "auto",
         threads: int = 0,
@@ -97,10 +98,10 @@ class Model:
 
         Parameters
         ----------
-        grid : str, optional
+        grid : str or xarray object, optional
             ``global:0.25``, ``bbox:LON0,LAT0,LON1,LAT1:STEP``, ``EPSG:6931:25km`` (over the observations),
-            ``EPSG:6931:25km:XMIN,YMIN,XMAX,YMAX``, ``xy:X0,Y0,X1,Y1:STEP`` or a NetCDF file whose grid to take; chosen from the
-            model if None.
+            ``EPSG:6931:25km:XMIN,YMIN,XMAX,YMAX``, ``xy:X0,Y0,X1,Y1:STEP`` or a NetCDF file or an xarray Dataset or DataArray
+            whose grid to take, south to north and west to east; chosen from the model if None.
         time : time or list of times, optional
             ISO 8601 texts, datetime64, pandas timestamps, or numbers if the model's times are such; ``"daily"``, ``"hourly"``,
             ``"6-hourly"`` or ``"monthly"``: such times of the observation period. None: its middle.
@@ -111,7 +112,11 @@ class Model:
         members : bool
             Every network of the ensemble too (every draw, of a variational or dropout model).
         gradient : bool
-            The horizontal gradient too, and geostrophic currents of heights above the geoid or the mean sea level.
+            The horizontal gradient too, and geostrophic currents of heights above the geoid or the mean sea level, with their
+            standard deviations.
+        gradient_scale : float, optional
+            Distance over which gradients are taken, in km (or the unit of x and y); from the model's lengthscale if None. 0: the
+            slope of the mean itself, without standard deviations.
         attributes : dict, optional
             Global attributes besides drift's own: institution, license, ...
         backend : {'auto', 'cpu', 'cuda'}
@@ -143,14 +148,17 @@ class Model:
 
         days = self._map_times(time)
         if grid is not None and not isinstance(grid, (str, os.PathLike)):
-            raise _checks.refuse("grid", "a text such as 'global:0.25', or a path", grid)
-        shape = os.fspath(grid or "")
+            if not hasattr(grid, "coords"):
+                raise _checks.refuse("grid", "a text such as 'global:0.25', a path or an xarray object", grid)
+            grid = _xarray.grid(grid)
+        else:
+            grid = os.fspath(grid or "")
         if not isinstance(mask, str) and not (isinstance(mask, (list, tuple)) and all(isinstance(each, str) for each in mask)):
             raise _checks.refuse("mask", "a text or a list of texts", mask)
         masks = mask if isinstance(mask, str) else ",".join(mask)
         with Job("Predicting", progress, threads=threads) as job:
             variables, attrs, no_currents, asked = _drift.predict_map(
-                self._model, shape, days, masks, bool(members), bool(gradient), _attributes(attributes), "drift (Python)", backend, job
+                self._model, grid, days, masks, bool(members), bool(gradient), gradient_scale, _attributes(attributes), "drift (Python)", backend, job
             )
         if gradient and no_currents and "sea" in self._model.long_name.lower():
             _checks.warn(f"no geostrophic currents: {no_currents}")
@@ -166,6 +174,7 @@ class Model:
         *,
         members: bool = False,
         gradient: bool = False,
+        gradient_scale: Optional[float] = None,
         backend: str = "auto",
         threads: int = 0,
         progress: Progress = False,
@@ -175,18 +184,19 @@ class Model:
         Parameters
         ----------
         lon, lat : array of numbers
-            Degrees, or x and y; NaN gives NaN. A contiguous float64 array is read in place. Or, as the only argument, a
-            pandas DataFrame with such columns.
+            Degrees, or x and y, of any shape; NaN gives NaN. A contiguous float64 array is read in place. xarray DataArrays are
+            broadcast by their dimensions. Or, as the only argument, a pandas DataFrame with such columns.
         time : array of times, or one time for all, optional
-            As of :meth:`predict`; none where the model has no time.
-        members, gradient, backend, threads, progress
+            As of :meth:`predict`; none where the model has no time; NaT gives NaN.
+        members, gradient, gradient_scale, backend, threads, progress
             As of :meth:`predict`.
 
         Returns
         -------
         dict of numpy.ndarray
-            By name, as the variables of a map: ``X``, ``X_uncertainty``, ``X_total_uncertainty``, ...; float64, one entry per point
-            (``X_members``: [members, points]). For a DataFrame, a DataFrame with its index.
+            By name, as the variables of a map: ``X``, ``X_uncertainty``, ``X_total_uncertainty``, ...; float64, one entry per point,
+            in the positions' shape (``X_members``: [members, ...]). For a DataFrame, a DataFrame with its index; for DataArrays, a
+            Dataset with their coordinates.
 
         Warns
         -----
@@ -202,15 +212,25 @@ class Model:
         True
         """
         if lat is None and hasattr(lon, "columns"):
-            return self._predict_frame(lon, time, members=members, gradient=gradient, backend=backend, threads=threads, progress=progress)
+            return self._predict_frame(
+                lon, time, members=members, gradient=gradient, gradient_scale=gradient_scale, backend=backend, threads=threads, progress=progress
+            )
         if lat is None:
             raise _drift.UsageError("predict_at needs lon and lat, or a DataFrame")
+        if hasattr(lon, "dims") or hasattr(lat, "dims"):
+            from . import _xarray
+
+            lon, lat, time, made = _xarray.flat_positions(lon, lat, time)
+        elif np.ndim(lon) > 1 or np.ndim(lat) > 1:
+            lon, lat, time, made = _flat_positions(lon, lat, time)
+        else:
+            made = _by_name
         x, y = _positions("lon", lon), _positions("lat", lat)
         t = self._point_times(time)
         with Job("Predicting", progress, threads=threads) as job:
-            layers, asked = _drift.predict_at(self._model, x, y, t, bool(members), bool(gradient), backend, job)
+            layers, asked = _drift.predict_at(self._model, x, y, t, bool(members), bool(gradient), gradient_scale, backend, job)
         self._warn_of(*asked)
-        return {name: values for name, values, _ in layers}
+        return made(layers)
 
     def _predict_frame(self, frame: Any, time: Any, **options: Any) -> Any:
         import pandas
@@ -299,7 +319,8 @@ class Model:
         """
         seen = _checks.dataset("score: the observations", observations)
         with Job("Scoring", progress, threads=threads) as job:
-            rows = _drift.score(self._model, seen, by, backend, job)
+            rows, warnings = _drift.score(self._model, seen, by, backend, job)
+        self._warn_of(*warnings)
         out: Dict[str, Any] = json.loads(rows[0][1])
         out["trained_share"] = rows[0][2]
         out["groups"] = {name: json.loads(text) for name, text, _ in rows[1:]}
@@ -361,7 +382,11 @@ class Model:
             line = f"RMSE {scores['rmse']:.4g}{unit}"
             if scores.get("coverage90") is not None:
                 line += f", {100 * scores['coverage90']:.0f} % within the 90 % interval"
-            rows.append(("unseen data", line + f" ({scores['count']:,} forecasts)"))
+            line += f" ({scores['count']:,} forecasts)"
+            if scores.get("scores_also_calibrated"):
+                rows.append(("calibration data", line + ": optimistic, as these observations also calibrated"))
+            else:
+                rows.append(("out of fold" if scores.get("out_of_fold") else "unseen data", line))
         return rows
 
     def _title(self) -> str:
@@ -378,6 +403,31 @@ def _positions(name: str, values: Any) -> np.ndarray:
     if type(values) is np.ndarray and values.ndim == 1 and values.dtype == np.float64:
         return values
     return _arrays.numbers(name, [values] if _arrays.is_one(values) else values)
+
+
+# Results by name, with their attributes, as the module has them.
+_Layers = List[Tuple[str, np.ndarray, Dict[str, str]]]
+
+
+def _by_name(layers: _Layers) -> Dict[str, np.ndarray]:
+    return {name: values for name, values, _ in layers}
+
+
+def _flat_positions(lon: Any, lat: Any, time: Any) -> Tuple[Any, Any, Any, Callable[[_Layers], Any]]:
+    """Positions of any shape as columns, and what gives results that shape."""
+    columns = [lon, lat] if time is None or _arrays.is_one(time) else [lon, lat, time]
+    try:
+        columns = np.broadcast_arrays(*columns)
+    except ValueError:
+        shapes = " and ".join(str(np.shape(column)) for column in columns)
+        raise _drift.UsageError(f"positions and times have the shapes {shapes}, which do not fit together") from None
+    shape = columns[0].shape
+    flat = [column.ravel() for column in columns]
+
+    def made(layers: _Layers) -> Dict[str, np.ndarray]:
+        return {name: values.reshape(values.shape[:-1] + shape) for name, values, _ in layers}
+
+    return flat[0], flat[1], flat[2] if len(flat) > 2 else time, made
 
 
 def _attributes(given: Any) -> Dict[str, str]:

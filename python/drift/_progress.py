@@ -21,13 +21,17 @@ class _Bar:
         self._title = title
         self._bar: Any = None
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a notebook without ipywidgets gets the bar of text
-                from tqdm.auto import tqdm
-
-                self._bar = tqdm(total=100, desc=title, bar_format="{desc} {percentage:3.0f} %|{bar}| {elapsed}{postfix}", leave=False)
+            import tqdm
+            import tqdm.auto
         except ImportError:
-            pass
+            return
+        options = {"total": 100, "desc": title, "bar_format": "{desc} {percentage:3.0f} %|{bar}| {elapsed}{postfix}", "leave": False}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a notebook without ipywidgets gets the bar of text
+            try:
+                self._bar = tqdm.auto.tqdm(**options)
+            except Exception:  # and so does one with ipywidgets older than version 7, at which tqdm fails
+                self._bar = tqdm.tqdm(**options)
 
     def __call__(self, share: float, what: str) -> None:
         if self._bar is None:

@@ -1,30 +1,32 @@
 """Settings as keywords, from the library's one list of them.
 
 A setting's keyword is its flag: ``--held-out`` is ``held_out``. Everything that is said of one, its help, unit, default and words,
-comes from the list; so do the checks and their sentences.
+comes from the list. Needs the module alone, not NumPy: make_stubs.py imports it while a wheel is being built, where there is none.
 """
 
 from __future__ import annotations
 
-import datetime
 import functools
-import os
 import re
 import sys
-from typing import Any, Mapping
+from typing import Any
 
-import numpy as np
-
-from . import _arrays, _checks, _drift
+from . import _drift
 
 # The tables of settings that each verb takes, and single flags of others, as the command has them.
 _TABLES = {
     "read": ("data", "--threads", "--test", "--test-where"),
     "fit": ("", "domain", "split", "fit", "model", "train", "uncertainty", "tune", "output"),
     "compare": ("", "domain", "split", "model", "train", "uncertainty", "compare"),
+    "DriftRegressor": ("", "domain", "split", "fit", "model", "train", "uncertainty", "tune", "output"),
 }
-# Observations are read before they are fitted, their test set with them; methods and folder are arguments of their own.
-_NOT_OF = {"fit": ("--test", "--test-where"), "compare": ("--test", "--test-where", "--method", "--folder")}
+# Observations are read before they are fitted, their test set with them; methods and folder are arguments of their own; an
+# estimator has neither files nor a choice of domain.
+_NOT_OF = {
+    "fit": ("--test", "--test-where"),
+    "compare": ("--test", "--test-where", "--method", "--folder"),
+    "DriftRegressor": ("--test", "--test-where", "--out", "--study", "--domain", "--crs", "--unit"),
+}
 
 
 def keyword(info: _drift.SettingInfo) -> str:
@@ -41,49 +43,6 @@ def of_verb(verb: str) -> dict[str, _drift.SettingInfo]:
         for info in _drift.setting_infos()
         if info.flag and info.flag not in without and (info.table in tables or info.flag in tables)
     }
-
-
-def apply(settings: _drift.Settings, verb: str, given: Mapping[str, Any]) -> _drift.Settings:
-    """The settings with those given set, checked one by one and then all together."""
-    known = of_verb(verb)
-    for name, value in given.items():
-        if name not in known:
-            raise _drift.UsageError(f"{verb} has no setting '{name}'{_drift.did_you_mean(name, list(known))}")
-        texts = _texts(name, known[name], value)
-        if texts:
-            settings.set(known[name], texts, name)
-    settings.check()
-    return settings
-
-
-def _texts(name: str, info: _drift.SettingInfo, value: Any) -> list[str]:
-    """A value as the command line would have it; none: the default."""
-    if value is None:
-        return []
-    if info.type == "truth":
-        if not isinstance(value, bool):
-            raise _checks.refuse(name, "True or False", value)
-        return ["true"] if value else []
-    if info.type in ("range", "box"):
-        count, separator = (2, ":") if info.type == "range" else (4, ",")
-        if isinstance(value, str):
-            return [value]
-        return [separator.join(repr(number) for number in _checks.some_numbers(name, count, value))]
-    if _checks.is_listing(value):
-        if not info.repeats:
-            raise _drift.UsageError(f"{name} takes one value, not {_checks.shown(value)}")
-        return [_text(name, entry) for entry in value]
-    return [_text(name, value)]
-
-
-def _text(name: str, value: Any) -> str:
-    if isinstance(value, (str, os.PathLike)):
-        return os.fspath(value)
-    if isinstance(value, (np.datetime64, datetime.date)):
-        return _drift.iso_time(float(_arrays.times(name, value)[0][0]))
-    if isinstance(value, bool) or not hasattr(value, "__float__"):
-        raise _drift.UsageError(f"{name} cannot be {_checks.shown(value)}")
-    return repr(int(value)) if hasattr(value, "__index__") else repr(float(value))
 
 
 def type_text(info: _drift.SettingInfo) -> str:
@@ -121,11 +80,16 @@ def default_text(info: _drift.SettingInfo) -> str:
 
 def help_text(info: _drift.SettingInfo) -> str:
     """Its help, with its unit; the command's flags among the words become keywords."""
-    return re.sub(r"(?<!drift compare )--[a-z0-9-]+", lambda flag: _keywords().get(str(flag[0]), str(flag[0])), info.help)
+    return in_python(info.help)
+
+
+def in_python(text: str) -> str:
+    """A sentence of the library's, the command's flags as keywords."""
+    return re.sub(r"(?<!drift compare )--[a-z0-9-]+", lambda flag: _keyword_of_flag().get(str(flag[0]), str(flag[0])), text)
 
 
 @functools.lru_cache(maxsize=1)
-def _keywords() -> dict[str, str]:
+def _keyword_of_flag() -> dict[str, str]:
     return {info.flag: keyword(info) for info in _drift.setting_infos() if info.flag}
 
 

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _arrays, _checks, _drift, _settings
+from . import _arrays, _checks, _drift, _keywords, _settings
 from ._dataset import Dataset
 from ._model import Model
 from ._progress import Job, Progress
@@ -43,14 +43,14 @@ def read(files: Any, value: Optional[str] = None, *, progress: Progress = False,
     chosen = _drift.Settings()
     listed = files if _checks.is_listing(files) else [files]
     chosen.set_files([_checks.path("files", file) for file in listed])
-    _settings.apply(chosen, "read", {**({} if value is None else {"value": value}), **settings})
+    _keywords.apply(chosen, "read", {**({} if value is None else {"value": value}), **settings})
     with Job("Reading", progress) as job:
         return Dataset._of(_drift.read(chosen, job))
 
 
 def _settle(verb: str, dataset: Any, settings: Dict[str, Any]) -> Tuple[_drift.Dataset, _drift.Settings]:
     seen = _checks.dataset(f"{verb}: the dataset", dataset)
-    return seen, _settings.apply(_drift.Settings(seen.settings), verb, settings)
+    return seen, _keywords.apply(_drift.Settings(seen.settings), verb, settings)
 
 
 @_checks.typed
@@ -338,4 +338,5 @@ def score(observed: Any, mean: Any, sd: Any = None) -> Dict[str, Any]:
     """
     columns = [_arrays.numbers("observed", observed), _arrays.numbers("mean", mean)]
     columns.append(np.empty(0) if sd is None else _arrays.numbers("sd", sd))
-    return json.loads(_drift.score_forecast(*columns))
+    scores: Dict[str, Any] = json.loads(_drift.score_forecast(*columns))
+    return scores

@@ -2,141 +2,150 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple
+import functools
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
-from . import _drift
+from . import _arrays, _drift
+from ._progress import Job
 
 if TYPE_CHECKING:
     import xarray
 
-# How CF tells coordinates: by standard name, by unit, by axis; else the usual names do.
-_STANDARD_NAMES = {
-    "lon": ("longitude",),
-    "lat": ("latitude",),
-    "time": ("time",),
-    "x": ("projection_x_coordinate",),
-    "y": ("projection_y_coordinate",),
-}
-_UNITS = {
-    "lon": ("degrees_east", "degree_east", "degrees_E", "degree_E", "degreesE", "degreeE"),
-    "lat": ("degrees_north", "degree_north", "degrees_N", "degree_N", "degreesN", "degreeN"),
-}
-_NAMES = {
-    "lon": ("lon", "longitude"),
-    "lat": ("lat", "latitude"),
-    "time": ("time",),
-    "x": ("x", "easting"),
-    "y": ("y", "northing"),
-}
+_CALLED = "the xarray object"  # in messages
+
+# What xarray moves out of a variable's attributes when it decodes a file: the library wants it back.
+_MOVED = ("units", "coordinates", "grid_mapping", "bounds", "ancillary_variables", "_Unsigned")
 
 
-def columns(data: Any, value: Optional[str], roles: Mapping[str, str]) -> Tuple[Dict[str, Any], Dict[str, str], Dict[str, str]]:
-    """One-dimensional columns by role, their names by role, and what the value's attributes say of it."""
+def as_dataset(data: Any, value: Optional[str]) -> "Tuple[xarray.Dataset, Optional[str]]":
+    """A Dataset or a DataArray as a Dataset, and the name of the values if it is known."""
     import xarray
 
     if isinstance(data, xarray.DataArray):
-        data = data.to_dataset(name=value or data.name or "value") if value or data.name is None else data.to_dataset()
-        value = value or str(list(data.data_vars)[0])
+        value = value or str(data.name or "value")
+        return data.to_dataset(name=value), value
     if not isinstance(data, xarray.Dataset):
         raise _drift.UsageError(f"from_xarray takes a Dataset or a DataArray, not a {type(data).__name__}")
-    value = value if value is not None else _only_value(data, roles)
-    found: Dict[str, Any] = {"value": _named(data, "value", value)}
-    for role, name in roles.items():
-        if name != "-":
-            found[role] = _named(data, role, name)
-    for role in ("lon", "lat", "time"):
-        if role not in roles and (guess := _find(data, role, found["value"])) is not None:
-            found[role] = guess
-    if "lon" not in found and "lat" not in found:
-        for role in ("x", "y"):
-            if role not in roles and (guess := _find(data, role, found["value"])) is not None:
-                found[role] = guess
-    if "sigma" not in roles and (sigma := _standard_error(data, found["value"])) is not None:
-        found["sigma"] = sigma
-    positions = ("x", "y") if "x" in found or "y" in found else ("lon", "lat")
-    for role in positions:
-        if role not in found:
-            raise _drift.UsageError(f"no coordinate is recognised as {role} by CF names and units; name it: {role}='...'")
-    called = {role: str(array.name) for role, array in found.items()}
-    return _broadcast(found), called, _attributes(value, found["value"])
+    return data, value
 
 
-def _named(data: "xarray.Dataset", role: str, name: str) -> Any:
-    if name not in data.variables:
-        known = [str(entry) for entry in data.variables]
-        raise _drift.UsageError(f"{role}: there is no variable '{name}'{_drift.did_you_mean(name, known)}")
-    return data[name]
+def read(data: "xarray.Dataset", settings: "_drift.Settings", name: str, plane_unit: str) -> "_drift.Dataset":
+    """Observations from an xarray object, as the library would read them from its NetCDF file."""
+    with Job("Reading") as job:
+        return _drift.read_arrays(*_arrays_of(data), settings, name, plane_unit, job)
 
 
-def _only_value(data: "xarray.Dataset", roles: Mapping[str, str]) -> str:
-    ancillary = {word for v in data.data_vars.values() for word in str(v.attrs.get("ancillary_variables", "")).split()}
-    taken = set(roles.values()) | ancillary
-    names = [str(n) for n, v in data.data_vars.items() if n not in taken and v.ndim > 0 and v.dtype.kind in "fiu"]
-    names = [n for n in names if not n.endswith("_bounds")]
-    if len(names) != 1:
-        raise _drift.UsageError(f"the values may be any of {', '.join(names)}; name them: value='...'" if names else "there are no values")
-    return names[0]
+def grid(data: Any) -> "_drift.Grid":
+    """The grid of an xarray object, whose values are not looked at."""
+    data, _ = as_dataset(data, None)
+    called, lengths, variables, attributes = _arrays_of(data)
+    # Only positions matter: dimensions without coordinates, such as those of members, are left aside.
+    known = {str(dimension) for axis in data.coords.values() for dimension in axis.dims}
+    variables = [(n, [d for d in dims if n in data.coords or d in known], kind, about, load) for n, dims, kind, about, load in variables]
+    if not data.data_vars:
+        variables.append(("values", [str(d) for d in data.dims if d in known], "float64", {}, lambda: np.empty(0)))
+    return _drift.grid_from_arrays(called, lengths, variables, attributes)
 
 
-def _find(data: "xarray.Dataset", role: str, value: Any) -> Any:
-    """The coordinate of this role that lies along dimensions of the value; None: there is none."""
-    fits = [v for v in data.variables if set(data[v].dims) <= set(value.dims) and v != value.name]
-    tests: List[Callable[[Any], bool]] = [
-        lambda v: data[v].attrs.get("standard_name") in _STANDARD_NAMES[role],
-        lambda v: data[v].attrs.get("units") in _UNITS.get(role, ()),
-        lambda v: str(v).lower() in _NAMES[role],
-        lambda v: role == "time" and data[v].dtype.kind == "M" and v in data.coords,
-    ]
-    for test in tests:
-        named = [v for v in fits if test(v)]
-        if named:
-            return data[named[0]]
-    return None
-
-
-def _standard_error(data: "xarray.Dataset", value: Any) -> Any:
-    for name in str(value.attrs.get("ancillary_variables", "")).split():
-        if name in data and str(data[name].attrs.get("standard_name", "")).endswith(" standard_error"):
-            return data[name]
-    return None
-
-
-def _broadcast(found: Mapping[str, Any]) -> Dict[str, Any]:
+def flat_positions(lon: Any, lat: Any, time: Any) -> Tuple[Any, Any, Any, Callable[[Any], "xarray.Dataset"]]:
+    """Positions that lie along named dimensions as columns, and what makes a Dataset of results at them."""
     import xarray
 
-    value = found["value"]
-    if value.dtype.kind not in "fiu":
-        raise _drift.UsageError(f"value must hold numbers, but the type of '{value.name}' is {value.dtype}")
-    for role, array in found.items():
-        if not set(array.dims) <= set(value.dims):
-            raise _drift.UsageError(f"{role}: '{array.name}' lies along {array.dims}, the values along {value.dims}")
-        if array.dtype.kind == "O" and role == "time":
-            raise _drift.UsageError(f"time: '{array.name}' has a calendar that is not the Gregorian one; convert it with convert_calendar")
-    kept = ~np.isnan(np.asarray(value.values, dtype=float)).ravel()
-    if not kept.any():
-        raise _drift.Error("there are no observations: no row has a value")
-    out: Dict[str, Any] = {}
-    for role, array in found.items():
-        # Along the value's dimensions in the value's order.
-        _, wide = xarray.broadcast(value.reset_coords(drop=True), array.reset_coords(drop=True))
-        numbers = wide.transpose(*value.dims).values.ravel()
-        out[role] = numbers if kept.all() else numbers[kept]
+    named = lon if isinstance(lon, xarray.DataArray) else lat
+    given = [lon, lat] if time is None or _arrays.is_one(time) else [lon, lat, time]
+    arrays = [a if isinstance(a, xarray.DataArray) or _arrays.is_one(a) else xarray.DataArray(np.asarray(a), dims=named.dims) for a in given]
+    try:
+        arrays = xarray.broadcast(*xarray.align(*(xarray.DataArray(a) for a in arrays), join="exact", copy=False))
+    except ValueError as error:
+        raise _drift.UsageError(f"positions and times do not fit together: {error}") from None
+    like = arrays[0]
+    flat = [np.asarray(array.transpose(*like.dims).values).ravel() for array in arrays]
+
+    def made(layers: Any) -> "xarray.Dataset":
+        variables = {}
+        for name, values, attributes in layers:
+            dims = ("member", *like.dims) if values.ndim > 1 else like.dims
+            variables[name] = (dims, values.reshape(values.shape[:-1] + like.shape), attributes)
+        return xarray.Dataset(variables, coords=like.coords)
+
+    return flat[0], flat[1], flat[2] if len(flat) > 2 else time, made
+
+
+def _arrays_of(data: "xarray.Dataset") -> "Tuple[str, Dict[str, int], List[_Described], _Attributes]":
+    variables = [_described(str(name), array) for name, array in data.variables.items()]
+    lengths = {str(name): int(length) for name, length in data.sizes.items()}
+    return _CALLED, lengths, variables, _attributes(data.attrs)
+
+
+_Attributes = Dict[str, Union[str, List[Any]]]
+_Described = Tuple[str, List[str], str, _Attributes, Callable[[], Any]]
+
+
+def _described(name: str, array: "xarray.Variable") -> _Described:
+    """A variable as the library takes it: name, dimensions, type, attributes, and a function that gives its entries."""
+    encoding = array.encoding
+    attributes = _attributes({**{key: encoding[key] for key in _MOVED if key in encoding}, **array.attrs})
+    kind, type_name = array.dtype.kind, "float64"
+    if kind == "M":
+        attributes["units"] = "days since 1950-01-01"
+        load: Callable[[], Any] = lambda: _arrays.days(_entries(array))  # noqa: E731
+    elif kind == "m":
+        attributes["units"] = "seconds"
+        load = lambda: _entries(array) / np.timedelta64(1, "s")  # noqa: E731
+    elif kind == "O" and hasattr(_first(array), "calendar"):
+        load = functools.partial(_refuse, f"time: '{name}' has a calendar that is not the Gregorian one; convert it with convert_calendar")
+    elif kind in "OSU":
+        type_name = "str"
+        load = lambda: [_text(entry) for entry in _entries(array)]  # noqa: E731
+    elif kind in "fiub":
+        type_name = "int8" if kind == "b" else "float64" if kind == "f" and array.dtype.itemsize != 4 else array.dtype.name
+        load = lambda: _entries(array)  # noqa: E731
+        if "scale_factor" in encoding or "add_offset" in encoding:
+            _unpack_limits(attributes, array)
+        elif kind == "f" and (stored := np.dtype(encoding.get("dtype", array.dtype))).kind in "iu":  # whole numbers with gaps
+            type_name = stored.name
+    else:
+        load = functools.partial(_refuse, f"'{name}' must hold numbers, but its type is {array.dtype}")
+    return name, [str(dimension) for dimension in array.dims], type_name, attributes, load
+
+
+def _entries(array: "xarray.Variable") -> np.ndarray:
+    return np.asarray(array.values).ravel()
+
+
+def _first(array: "xarray.Variable") -> Any:
+    return array[(0,) * array.ndim].values.item() if array.size else None
+
+
+def _attributes(attributes: Mapping[Any, Any]) -> _Attributes:
+    out: _Attributes = {}
+    for key, entry in attributes.items():
+        if isinstance(entry, (str, bytes)):
+            out[str(key)] = _text(entry)
+        elif (numbers := np.atleast_1d(entry)).dtype.kind in "fiu" and numbers.size > 0:
+            out[str(key)] = numbers.ravel().tolist()
+        elif numbers.dtype.kind == "U" and numbers.size > 0:
+            out[str(key)] = str(numbers.ravel()[0])
     return out
 
 
-def _attributes(name: str, value: Any) -> Dict[str, str]:
-    attributes = {"name": str(name)}
-    for key, attribute in (("unit", "units"), ("long_name", "long_name"), ("standard_name", "standard_name")):
-        if attribute in value.attrs:
-            attributes[key] = str(value.attrs[attribute])
-    problem = _drift.standard_name_problem(attributes.get("standard_name", ""))
-    if problem:
-        warnings.warn(f"{problem}; it is left out", stacklevel=4)
-        del attributes["standard_name"]
-    return attributes
+def _unpack_limits(attributes: _Attributes, array: "xarray.Variable") -> None:
+    """xarray unpacks a file's numbers but not their valid range. Limits that are real numbers are unpacked ones already."""
+    scale, offset = (float(array.encoding.get(key, usual)) for key, usual in (("scale_factor", 1.0), ("add_offset", 0.0)))
+    for key in ("valid_min", "valid_max", "valid_range"):
+        limits = attributes.get(key)
+        if isinstance(limits, list) and isinstance(limits[0], int):
+            attributes[key] = [scale * limit + offset for limit in limits]
+
+
+def _text(entry: Any) -> str:
+    return entry.decode("utf-8", "replace") if isinstance(entry, bytes) else str(entry)
+
+
+def _refuse(sentence: str) -> Any:
+    raise _drift.UsageError(sentence)
 
 
 def field(variables: Any, attributes: Mapping[str, Any]) -> "xarray.Dataset":

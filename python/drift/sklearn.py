@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from . import _drift, _settings
+from . import _checks, _drift, _keywords, _settings
 from ._dataset import Dataset
 from ._model import Model
 from ._verbs import fit as _fit
@@ -38,8 +38,7 @@ except ImportError:
 # The library makes no field of fewer than 100 observations, those held out aside.
 _FEWEST = 200
 
-# The settings of a fit that make sense without files, held-out sets or searches on disk.
-_SETTINGS = [name for name in _settings.of_verb("fit") if name not in ("out", "study", "domain", "crs", "unit")]
+_SETTINGS = list(_settings.of_verb("DriftRegressor"))
 _OWN = {"coordinates": "auto"}
 
 # Sample weights say how errors compare, not how large they are. That of an observation of the mean weight is taken for a tenth of
@@ -72,6 +71,11 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : numpy.ndarray
         Of a DataFrame.
+
+    Warns
+    -----
+    UserWarning
+        Settings that were given and are not used, since there were fewer than 200 observations or all were equal.
 
     Notes
     -----
@@ -106,6 +110,8 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
         -------
         self
         """
+        settings = {name: getattr(self, name) for name in _SETTINGS if getattr(self, name) is not None}
+        _keywords.apply(_drift.Settings(), "DriftRegressor", settings)  # wrong ones are refused however few observations there are
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
         sigma: Optional[np.ndarray] = None
@@ -125,13 +131,16 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
         rest = y - self._trend(covariates)
         self.model_: Optional[Model] = None
         self.small_: Any = None
-        if len(rest) < _FEWEST or np.ptp(rest) <= 1e-12 * max(1.0, float(np.abs(rest).max())):
+        is_few = len(rest) < _FEWEST
+        if is_few or np.ptp(rest) <= 1e-12 * max(1.0, float(np.abs(rest).max())):
+            if settings:
+                why = f"there are fewer than {_FEWEST} observations" if is_few else "all values are equal"
+                _checks.warn(f"{why}, so scikit-learn's Gaussian process is fitted; not used: {', '.join(settings)}")
             self.small_ = self._fit_small(X, rest, sigma)
             return self
         scale = None if sigma is None else _SIGMA * rest.std() * sigma
         try:
             data = Dataset(**self._positions(X), value=rest, sigma=scale, track=track, name="y", on_plane=space != "ll")
-            settings = {name: getattr(self, name) for name in _SETTINGS if getattr(self, name) is not None}
             self.model_ = _fit(data, **settings)
         except _drift.UsageError:
             raise
@@ -234,7 +243,7 @@ def _sign_initialiser() -> None:
     own += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in _SETTINGS]
     DriftRegressor.__init__.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
     if DriftRegressor.__doc__:
-        DriftRegressor.__doc__ = DriftRegressor.__doc__.replace("    <settings>", _settings.describe("fit"))
+        DriftRegressor.__doc__ = DriftRegressor.__doc__.replace("    <settings>", _settings.describe("DriftRegressor"))
 
 
 _sign_initialiser()

@@ -50,6 +50,7 @@ drift::Engine& engine_for(const std::string& backend, int threads);
 
 void bind_settings(py::module_& module);
 void bind_dataset(py::module_& module);
+void bind_read_arrays(py::module_& module);
 void bind_model(py::module_& module);
 void bind_predict(py::module_& module);
 void bind_compare(py::module_& module);

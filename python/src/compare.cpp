@@ -31,7 +31,7 @@ void bind_compare(py::module_& module) {
       py::dict options;
       for (const drift::MethodOption& option : method.options)
         options[py::str(option.name)] = option.help + " [" + option.fallback + "]";
-      out.append(py::make_tuple(method.name, method.title, method.summary, options));
+      out.append(py::make_tuple(method.name, method.title, method.summary + " (" + method.source + ")", options));
     }
     return out;
   });

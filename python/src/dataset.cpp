@@ -71,7 +71,11 @@ PyDataset simulate(const std::string& truth_text, const drift::SimulateOptions& 
 }
 
 py::dict summary_of(const PyDataset& dataset) {
-  const drift::Summary summary = drift::summarise(dataset.data);
+  drift::Summary summary;
+  {
+    const py::gil_scoped_release released;
+    summary = drift::summarise(dataset.data);
+  }
   py::dict platforms, quantiles, out;
   for (const auto& platform : summary.platforms) platforms[py::str(platform.name)] = platform.count;
   constexpr std::array<double, 7> kLevels = {0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0};
@@ -86,6 +90,10 @@ py::dict summary_of(const PyDataset& dataset) {
   out["sd"] = summary.sd;
   out["quantiles"] = quantiles;
   return out;
+}
+
+PyDataset changed(const PyDataset& before, drift::Dataset data) {
+  return {.data = std::move(data), .read = before.read, .report = before.report};
 }
 
 // Those that there are, by name.
@@ -237,14 +245,14 @@ void bind_dataset(py::module_& module) {
       .def_property_readonly("test", [](const PyDataset& dataset) { return array_from(dataset.data.test); })
       .def_property_readonly("settings", [](const PyDataset& dataset) { return dataset.read; })
       .def("with_test",
-           [](PyDataset training, const PyDataset& test) {
-             training.data = drift::with_test(std::move(training.data), test.data);
-             return training;
+           [](const PyDataset& training, const PyDataset& test) {
+             const py::gil_scoped_release released;
+             return changed(training, drift::with_test(training.data, test.data));
            })
       .def("with_test_platforms",
-           [](PyDataset training, const std::vector<std::string>& platforms) {
-             training.data = drift::with_test_platforms(std::move(training.data), platforms);
-             return training;
+           [](const PyDataset& training, const std::vector<std::string>& platforms) {
+             const py::gil_scoped_release released;
+             return changed(training, drift::with_test_platforms(training.data, platforms));
            })
       .def("summary", &summary_of)
       .def("report", &report_of)

@@ -117,24 +117,18 @@ py::dict findings(const PyModel& self) {
   return out;
 }
 
-py::list score(const PyModel& self, const PyDataset& dataset, const std::string& by, const std::string& backend,
-               const JobOptions& options) {
+// [(name, scores, share that trained)], all first, and warnings
+py::tuple score(const PyModel& self, const PyDataset& dataset, const std::string& by, const std::string& backend,
+                const JobOptions& options) {
   const drift::FieldModel& model = *self.model;
-  const std::map<std::string, drift::ScoreGroups> groups = {{"none", drift::ScoreGroups::none},
-                                                            {"platform", drift::ScoreGroups::platform},
-                                                            {"day", drift::ScoreGroups::day},
-                                                            {"region", drift::ScoreGroups::region}};
-  if (!groups.contains(by)) throw drift::UsageError("by is '" + by + "'; it must be one of none, platform, day, region");
-  const std::string &ours = model.info.value.unit, &theirs = dataset.data.value.unit;
-  if (ours != theirs && !ours.empty() && !theirs.empty())
-    throw drift::UsageError("the model's values are in " + ours + ", those of the observations in " + theirs);
+  const auto groups = drift::enum_named<drift::ScoreGroups>("by", by);
   const drift::ModelScores scores = job(options, [&](const drift::Control& control) {
-    return drift::score_model(engine_for(backend, options.threads), model, dataset.data.observations, groups.at(by), control);
+    return drift::score_model(engine_for(backend, options.threads), model, dataset.data, groups, control);
   });
   py::list out;
   out.append(py::make_tuple("", drift::to_json(scores.all), scores.trained_share));
   for (const auto& [name, its] : scores.groups) out.append(py::make_tuple(name, drift::to_json(its), py::none()));
-  return out;
+  return py::make_tuple(out, py::make_tuple(scores.all.count, scores.far.count, scores.far.distance, scores.furthest_days));
 }
 
 }  // namespace
@@ -172,6 +166,7 @@ void bind_model(py::module_& module) {
     return py::make_tuple(file.kind, file.has_checksums, file.facts);
   });
   module.def("score_forecast", [](const Positions& y, const Positions& mean, const Positions& sd) {
+    const py::gil_scoped_release released;
     return drift::to_json(drift::score_forecast(span_of(y), span_of(mean), span_of(sd)));
   });
 }

@@ -1,7 +1,31 @@
+#include <algorithm>
+#include <regex>
+#include <string>
+
 #include "bindings.h"
+#include "drift/run_settings.h"
 #include "drift/version.h"
 
 namespace {
+
+// The library's messages name settings by the command's flags; here they become keywords: --held-out is held_out.
+std::string with_keywords(const std::string& text) {
+  static const std::regex flag("--([a-z][a-z0-9-]*)");
+  std::string out;
+  auto rest = text.cbegin();
+  for (std::sregex_iterator found(text.begin(), text.end(), flag), end; found != end; ++found) {
+    const drift::SettingInfo* setting = nullptr;
+    for (const drift::SettingInfo& info : drift::setting_infos()) {
+      if (info.flag == found->str()) setting = &info;
+    }
+    out.append(rest, (*found)[0].first);
+    std::string word = setting == nullptr ? found->str() : (*found)[1].str();
+    if (setting != nullptr) std::replace(word.begin(), word.end(), '-', '_');
+    out += word == "from" ? "from_" : word;  // a word of Python's
+    rest = (*found)[0].second;
+  }
+  return out.append(rest, text.cend());
+}
 
 // drift.Error, drift.UsageError (a ValueError too) and drift.Stopped, by the library's exceptions. They are never freed: a
 // translator may be asked while the interpreter ends.
@@ -22,11 +46,11 @@ void bind_errors(py::module_& module) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const drift::Stopped& e) {
-      PyErr_SetString(stopped, e.what());
+      PyErr_SetString(stopped, with_keywords(e.what()).c_str());
     } catch (const drift::UsageError& e) {
-      PyErr_SetString(usage, e.what());
+      PyErr_SetString(usage, with_keywords(e.what()).c_str());
     } catch (const drift::Error& e) {
-      PyErr_SetString(error, e.what());
+      PyErr_SetString(error, with_keywords(e.what()).c_str());
     }
   });
 }
@@ -39,6 +63,7 @@ PYBIND11_MODULE(_drift, module) {
   bind_errors(module);
   bind_settings(module);
   bind_dataset(module);
+  bind_read_arrays(module);
   bind_model(module);
   bind_predict(module);
   bind_compare(module);

@@ -3,19 +3,19 @@
 
 #include <cmath>
 #include <mutex>
+#include <variant>
 
 #include "arrays.h"
 #include "bindings.h"
 
 drift::Engine& engine_for(const std::string& backend, int threads) {
-  const std::optional<drift::Backend> chosen = drift::from_word<drift::Backend>(backend);
-  if (!chosen) throw drift::UsageError("backend is '" + backend + "'; it must be one of auto, cpu, cuda");
+  const auto chosen = drift::enum_named<drift::Backend>("backend", backend);
   // By process: a fork has its parent's memory, but none of its threads.
   static std::mutex mutex;
   static auto& engines = *new std::map<std::tuple<pid_t, drift::Backend, int>, std::unique_ptr<drift::Engine>>;
   const std::lock_guard lock(mutex);
-  std::unique_ptr<drift::Engine>& engine = engines[{::getpid(), *chosen, threads}];
-  if (!engine) engine = drift::make_engine(*chosen, {.threads = threads});
+  std::unique_ptr<drift::Engine>& engine = engines[{::getpid(), chosen, threads}];
+  if (!engine) engine = drift::make_engine(chosen, {.threads = threads});
   return *engine;
 }
 
@@ -42,28 +42,19 @@ py::tuple warnings_of(std::size_t points, const drift::FarPoints& far, double da
   return py::make_tuple(points, far.count, far.distance, days_outside);
 }
 
-// The farthest of them, in days.
-double furthest_outside(const drift::FieldInfo& info, std::span<const double> times) {
-  double furthest = 0.0;
-  for (const double time : times) {
-    const double outside = std::isnan(time) ? 0.0 : drift::days_outside(info, time);
-    if (std::abs(outside) > std::abs(furthest)) furthest = outside;
-  }
-  return furthest;
-}
-
 // ([(name, array [n] or [members, n], attributes)], warnings)
 py::tuple predict_at(const PyModel& self, const Positions& lon, const Positions& lat, const Positions& time, bool members,
-                     bool gradient, const std::string& backend, const JobOptions& options) {
+                     bool gradient, std::optional<double> gradient_scale, const std::string& backend, const JobOptions& options) {
   const drift::FieldModel& model = *self.model;
   const auto n = static_cast<std::size_t>(lon.size());
   drift::FarPoints far;
   double outside = 0.0;
   const auto work = [&](const drift::Control& control) {
-    drift::PointLayers predicted = drift::predict_at(engine_for(backend, options.threads), model, span_of(lon), span_of(lat),
-                                                     span_of(time), {.members = members, .gradient = gradient}, control);
+    drift::PointLayers predicted =
+        drift::predict_at(engine_for(backend, options.threads), model, span_of(lon), span_of(lat), span_of(time),
+                          {.members = members, .gradient = gradient, .gradient_scale = gradient_scale}, control);
     far = (*self.far)(model, span_of(lon), span_of(lat));
-    if (model.info.has_time) outside = furthest_outside(model.info, span_of(time));
+    outside = drift::furthest_outside(model.info, span_of(time));
     return predicted;
   };
   drift::PointLayers layers;
@@ -128,13 +119,15 @@ std::pair<py::list, py::dict> field_as_python(drift::Field field) {
 }
 
 // (variables, attributes, why there are no currents, warnings)
-py::tuple predict_map(const PyModel& self, const std::string& grid, const std::vector<double>& time_days, const std::string& mask,
-                      bool members, bool gradient, const std::map<std::string, std::string>& attributes,
+py::tuple predict_map(const PyModel& self, const std::variant<std::string, drift::Grid>& grid,
+                      const std::vector<double>& time_days, const std::string& mask, bool members, bool gradient,
+                      std::optional<double> gradient_scale, const std::map<std::string, std::string>& attributes,
                       const std::string& command, const std::string& backend, const JobOptions& options) {
   const drift::FieldModel& model = *self.model;
-  const drift::MapOptions map = {.grid = drift::grid_for(model, grid),
+  const auto* const text = std::get_if<std::string>(&grid);
+  const drift::MapOptions map = {.grid = text != nullptr ? drift::grid_for(model, *text) : std::get<drift::Grid>(grid),
                                  .time_days = time_days,
-                                 .wants = {.members = members, .gradient = gradient},
+                                 .wants = {.members = members, .gradient = gradient, .gradient_scale = gradient_scale},
                                  .masks = drift::parse_masks(mask),
                                  .command = command,
                                  .attributes = attributes};
@@ -143,7 +136,7 @@ py::tuple predict_map(const PyModel& self, const std::string& grid, const std::v
     return drift::predict_map(engine_for(backend, options.threads), model, map, drift::memory_sink(field), control);
   });
   const auto [variables, whole] = field_as_python(std::move(field));
-  const double outside = model.info.has_time ? furthest_outside(model.info, time_days) : 0.0;
+  const double outside = drift::furthest_outside(model.info, time_days);
   return py::make_tuple(variables, whole, report.no_currents, warnings_of(report.filled, report.far, outside));
 }
 
@@ -157,15 +150,10 @@ py::dict plot(const std::string& map, const std::string& picture, const std::str
               const std::optional<std::array<double, 2>>& sd_limits, const std::string& colours, const std::string& sd_colours,
               const std::string& title, double width_cm, int dpi, const PyDataset* observations, double observations_days,
               bool arrows, bool histogram, double frames_per_second, const JobOptions& job_options) {
-  const std::map<std::string, drift::PlotPanels> words = {{"auto", drift::PlotPanels::automatic},
-                                                          {"mean", drift::PlotPanels::mean},
-                                                          {"sd", drift::PlotPanels::sd},
-                                                          {"both", drift::PlotPanels::both}};
-  if (!words.contains(panels)) throw drift::UsageError("panels is '" + panels + "'; it must be one of auto, mean, sd, both");
   drift::PlotOptions options;
   options.variable = variable;
   options.time = time;
-  options.panels = words.at(panels);
+  options.panels = drift::enum_named<drift::PlotPanels>("panels", panels);
   options.limits = limits;
   options.sd_limits = sd_limits;
   options.colours = colours;
@@ -196,10 +184,10 @@ py::dict plot(const std::string& map, const std::string& picture, const std::str
 
 void bind_predict(py::module_& module) {
   module.def("predict_at", &predict_at, py::arg("model"), py::arg("lon"), py::arg("lat"), py::arg("time"), py::arg("members"),
-             py::arg("gradient"), py::arg("backend"), py::arg("job"));
+             py::arg("gradient"), py::arg("gradient_scale"), py::arg("backend"), py::arg("job"));
   module.def("predict_map", &predict_map, py::arg("model"), py::arg("grid"), py::arg("time_days"), py::arg("mask"),
-             py::arg("members"), py::arg("gradient"), py::arg("attributes"), py::arg("command"), py::arg("backend"),
-             py::arg("job"));
+             py::arg("members"), py::arg("gradient"), py::arg("gradient_scale"), py::arg("attributes"), py::arg("command"),
+             py::arg("backend"), py::arg("job"));
   module.def("regular_times", &regular_times, py::arg("model"), py::arg("word"));
   module.def("plot", &plot, py::arg("map"), py::arg("picture"), py::arg("variable"), py::arg("time"), py::arg("panels"),
              py::arg("limits"), py::arg("sd_limits"), py::arg("colours"), py::arg("sd_colours"), py::arg("title"),

@@ -81,7 +81,7 @@ def test_gmt_draws_a_field_as_the_command_does(field, tmp_path, command):
     field.to_netcdf(tmp_path / "map.nc")
     command("plot", "map.nc", "--time", "1", "--dpi", "60", "--out", "theirs.png", "--quiet", cwd=tmp_path)
     assert (tmp_path / "ours.png").read_bytes() == (tmp_path / "theirs.png").read_bytes()
-    with pytest.raises(drift.UsageError, match="panels is 'three'"):
+    with pytest.raises(drift.UsageError, match="panels three: must be one of"):
         field.drift.plot(tmp_path / "x.png", panels="three")
 
 
@@ -131,3 +131,18 @@ def test_without_cartopy_a_picture_is_what_a_notebook_shows(field, monkeypatch):
     monkeypatch.setattr(_accessor, "_has_cartopy", lambda: False)
     picture = field.drift.plot(dpi=40)
     assert picture._repr_png_().startswith(b"\x89PNG") and "picture of" in repr(picture)
+
+
+def test_the_table_of_a_comparison_is_the_commands(ds, command, tmp_path):
+    import pandas as pd
+
+    ds.save(tmp_path / "tracks.nc")
+    methods = ["svgp:inducing=40", "nngp:neighbours=8"]
+    words = [word for method in methods for word in ("--method", method)]
+    command("compare", "tracks.nc", *words, "--seeds", 1, "--folder", "theirs", "--quiet", cwd=tmp_path)
+    table = drift.compare(drift.read(tmp_path / "tracks.nc"), methods, seeds=1, folder=tmp_path / "ours")
+    ours, theirs = (pd.read_csv(tmp_path / name / "table.csv") for name in ("ours", "theirs"))
+    of_the_run = [name for name in theirs.columns if name.endswith("_s") or "memory" in name or "mib" in name.lower()]
+    assert len(theirs) == 2 and of_the_run and {"rmse", "crps"} <= set(theirs.columns) - set(of_the_run)
+    pd.testing.assert_frame_equal(ours.drop(columns=of_the_run), theirs.drop(columns=of_the_run))
+    np.testing.assert_allclose(table["rmse"], theirs["rmse"], rtol=1e-5)

@@ -112,7 +112,7 @@ def test_xarray_tracks_by_cf_names(columns):
             "time": ("obs", pd.date_range("2020-03-01", periods=N, freq="s")),
         },
     )
-    along["err"] = ("obs", np.full(N, 0.02), {"standard_name": "sea_surface_height_above_sea_level standard_error"})
+    along["err"] = ("obs", np.full(N, 0.02), {"units": "m", "standard_name": "sea_surface_height_above_sea_level standard_error"})
     ds = drift.Dataset.from_xarray(along)
     assert (ds.name, ds.unit) == ("sla", "m")
     np.testing.assert_array_equal(ds.lon, columns["lon"])
@@ -248,9 +248,9 @@ def test_tables_without_a_column_get_one_clear_exception(columns):
     frame = pd.DataFrame({"lon": columns["lon"], "value": columns["value"]})
     with pytest.raises(drift.UsageError, match="no column is called lat"):
         drift.Dataset.from_pandas(frame)
-    with pytest.raises(drift.UsageError, match="value: there is no variable 'slo'; did you mean 'sla'?"):
+    with pytest.raises(drift.UsageError, match=r"the xarray object: no variable 'slo' \(the option 'value'\); did you mean 'sla'\?"):
         drift.Dataset.from_xarray(xr.Dataset({"sla": ("n", [1.0])}), value="slo")
-    with pytest.raises(drift.UsageError, match="no coordinate is recognised as lon"):
+    with pytest.raises(drift.UsageError, match="no variable along the dimensions of 'sla' is known for its longitude; name it"):
         drift.Dataset.from_xarray(xr.Dataset({"sla": ("n", [1.0])}))
     with pytest.raises(drift.Error, match="nothing.nc"):
         drift.read("nothing.nc", value="sla")

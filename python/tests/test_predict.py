@@ -89,11 +89,67 @@ def test_times_by_a_word_are_those_of_the_observation_period(ds, model):
     assert (np.diff(hours) == np.timedelta64(6, "h")).all()
 
 
+def test_the_grid_of_an_xarray_object(ds, model):
+    want = model.predict("bbox:-20,40,0,50:2", "2020-03-02")
+    axes = {"lat": ("lat", want.latitude.values[::-1], {"units": "degrees_north"}), "lon": ("lon", want.longitude.values)}
+    bare = xr.Dataset(coords=axes)
+    array = xr.DataArray(np.full((2, 5, 10), np.nan), dims=("time", "lat", "lon"), coords=axes, name="sst")
+    projected = model.predict("EPSG:3035:200km:2600,2000,5000,4400", "2020-03-02")
+    for given in (bare, array, array.to_dataset(), want):
+        same_but_history(model.predict(given, "2020-03-02"), want.copy())
+    same_but_history(model.predict(projected, "2020-03-02"), projected)
+    with pytest.raises(drift.UsageError, match="latitude is not evenly spaced"):
+        model.predict(bare.isel(lat=[0, 1, 3]), "2020-03-02")
+
+
+def test_positions_of_any_shape_give_results_of_that_shape(ds, networks):
+    lon, lat = np.meshgrid(np.linspace(-20, 0, 4), np.linspace(40, 50, 3))
+    flat = networks.predict_at(lon.ravel(), lat.ravel(), "2020-03-02", members=True)
+    for at in (networks.predict_at(lon, lat, "2020-03-02", members=True), networks.predict_at(lon[:1], lat[:, :1], "2020-03-02", members=True)):
+        assert at[ds.name].shape == (3, 4) and at[ds.name + "_members"].shape == (3, 3, 4)
+        for name, values in flat.items():
+            np.testing.assert_array_equal(at[name].reshape(values.shape), values)
+    times = np.datetime64("2020-03-02") + np.arange(12).reshape(3, 4).astype("timedelta64[h]")
+    np.testing.assert_array_equal(
+        networks.predict_at(lon, lat, times)[ds.name].ravel(), networks.predict_at(lon.ravel(), lat.ravel(), times.ravel())[ds.name]
+    )
+
+
+def test_data_arrays_give_a_dataset_along_their_dimensions(ds, networks):
+    lon = xr.DataArray(np.linspace(-20, 0, 4), dims="x", coords={"x": [1, 2, 3, 4]})
+    lat = xr.DataArray(np.linspace(40, 50, 3), dims="y")
+    time = xr.DataArray(pd.to_datetime(["2020-03-02", "2020-03-03"]), dims="time")
+    at = networks.predict_at(lon, lat, time, members=True)
+    assert dict(at[ds.name].sizes) == {"x": 4, "y": 3, "time": 2} and list(at.x) == [1, 2, 3, 4]
+    assert at[ds.name + "_members"].dims == ("member", "x", "y", "time")
+    of_map = networks.predict("bbox:-5,35,5,45:5", "2020-03-02")[ds.name].attrs
+    assert at[ds.name].attrs["long_name"] and at[ds.name].attrs.items() <= {k: v for k, v in of_map.items() if isinstance(v, str)}.items()
+    one = networks.predict_at(float(lon[2]), float(lat[1]), "2020-03-03")[ds.name][0]
+    assert float(at[ds.name][2, 1, 1]) == pytest.approx(one, rel=1e-5)  # networks are summed in single precision
+    along = networks.predict_at(lon, np.linspace(40, 43, 4), "2020-03-02")  # an array beside a DataArray lies along its dimensions
+    np.testing.assert_array_equal(along[ds.name], networks.predict_at(lon.values, np.linspace(40, 43, 4), "2020-03-02")[ds.name])
+    with pytest.raises(drift.UsageError, match="positions and times do not fit together"):
+        networks.predict_at(lon, lon.assign_coords(x=[1, 2, 3, 5]), "2020-03-02")
+
+
+def test_where_a_time_is_missing_so_is_the_field(ds, model):
+    missing = np.datetime64("NaT")
+    two = model.predict_at([0.0, 0.0], [40.0, 40.0], np.array([missing, np.datetime64("2020-03-02")]))[ds.name]
+    assert np.isnan(two[0]) and np.isfinite(two[1])
+    assert np.isnan(model.predict_at([0.0, 1.0], [40.0, 40.0], missing)[ds.name]).all()
+
+
+def test_the_accessor_of_what_is_no_field_says_so():
+    for empty in (xr.Dataset(), xr.Dataset({"a": ("n", [1.0])})):
+        assert "no drift field: the dataset has no variable on a grid" in repr(empty.drift)
+        assert "no drift field" in empty.drift._repr_html_()
+
+
 def test_a_standard_name_that_is_none_is_refused_or_left_out():
     with pytest.raises(drift.UsageError, match="'ssh' is no standard name of CF; did you mean 'sea_surface_height_above_geoid'"):
         drift.Dataset([0.0, 1.0], [0.0, 1.0], [1.0, 2.0], standard_name="ssh")
     array = xr.DataArray([1.0, 2.0], dims="n", name="h", attrs={"standard_name": "ssh"}).assign_coords(lon=("n", [0.0, 1.0]), lat=("n", [0.0, 1.0]))
-    with pytest.warns(UserWarning, match="it is left out"):
+    with pytest.warns(UserWarning, match="and is left out; standard_name gives the right one"):
         assert drift.Dataset.from_xarray(array)._data.standard_name == ""
 
 
@@ -124,7 +180,7 @@ def test_a_dataframe_gives_a_dataframe(networks, points, ds):
 
 
 def test_members_and_gradients_on_request(networks, points, ds):
-    plain, more = networks.predict_at(*points), networks.predict_at(*points, members=True, gradient=True)
+    plain, more = networks.predict_at(*points), networks.predict_at(*points, members=True, gradient=True, gradient_scale=0.0)
     assert not any("members" in name or "gradient" in name for name in plain)
     members = more[f"{ds.name}_members"]
     assert members.shape == (3, 200)
@@ -135,6 +191,10 @@ def test_members_and_gradients_on_request(networks, points, ds):
     north = networks.predict_at(lon, lat + step, when)[ds.name] - networks.predict_at(lon, lat - step, when)[ds.name]
     slope, want = more[f"{ds.name}_gradient_north"], north / (2 * step * 111.195)
     assert np.corrcoef(slope, want)[0, 1] > 0.99
+    over = networks.predict_at(*points, gradient=True, gradient_scale=2 * step * 111.195)
+    assert np.corrcoef(over[f"{ds.name}_gradient_north"], want)[0, 1] > 0.999
+    assert np.isfinite(over[f"{ds.name}_gradient_north_uncertainty"]).all()
+    assert not any("gradient_north_uncertainty" in name for name in more)
 
 
 def test_missing_positions_give_missing_values(model, ds):
@@ -244,7 +304,6 @@ def test_two_threads_predict_with_one_model_at_once(blend, ds):
         (([0.0, 1.0], [40.0], "2020-03-02"), "2 longitudes but 1 latitudes"),
         (([0.0], [40.0]), "1 positions but 0 times; the model varies in time"),
         (([0.0], [40.0], ["2020-03-02"] * 3), "1 positions but 3 times"),
-        (([[0.0]], [40.0], "2020-03-02"), "lon has 2 dimensions"),
         ((["zero"], [40.0], "2020-03-02"), "lon must hold numbers"),
         (([0.0], [40.0], "noon"), "time 'noon': must be a time"),
         (([0.0],), "predict_at needs lon and lat"),
@@ -260,7 +319,7 @@ def test_wrong_maps_get_one_clear_exception(model):
         ({"grid": "globe:1"}, "globe"),
         ({"mask": "land"}, "mask 'land': must be"),
         ({"time": ["2020-03-02", "2020-03-01"]}, "ascending order"),
-        ({"backend": "gpu"}, "backend is 'gpu'"),
+        ({"backend": "gpu"}, "backend gpu: must be one of"),
         ({"attributes": {"history": "mine"}}, "attribute 'history' is drift's own"),
         ({"members": True}, "has no members"),
     ]:
@@ -290,5 +349,26 @@ def test_scores_on_other_observations(model, ds):
     out = model.predict_at(others.lon, others.lat, others.time)
     again = drift.score(others.value, out[ds.name], out[f"{ds.name}_total_uncertainty"])
     assert abs(again["rmse"] - scores["rmse"]) < 1e-6
-    with pytest.raises(drift.UsageError, match="by is 'week'"):
+    with pytest.raises(drift.UsageError, match="by week: must be one of none, platform, day, region"):
         model.score(others, by="week")
+
+
+def test_scores_of_observations_that_do_not_go_with_the_model(model, ds):
+    lon, lat, value = [0.0, 1.0], [40.0, 41.0], [0.1, 0.2]
+    numbers = drift.Dataset(lon, lat, value, [1.0, 2.0], name=ds.name, unit=ds.unit, calendar_time=False)
+    with pytest.raises(drift.UsageError, match="the model's times are dates"):
+        model.score(numbers)
+    early = drift.Dataset(lon, lat, value, np.array(["1995-01-01", "1995-01-02"], "datetime64[s]"), name=ds.name, unit=ds.unit)
+    with pytest.warns(UserWarning, match="days before the first observation"):
+        model.score(early)
+
+
+def test_a_model_whose_scores_also_calibrated_says_so(model):
+    text = repr(model)
+    assert ("also calibrated" in text) == model.scores["scores_also_calibrated"]
+    assert "out_of_fold" in model.scores
+
+
+def test_messages_name_settings_by_keyword():
+    with pytest.raises(drift.UsageError, match="whole tracks together.*use split block instead"):
+        drift.fit(drift.Dataset(np.linspace(0, 9, 200), np.linspace(40, 49, 200), np.sin(np.arange(200.0))), split="track")

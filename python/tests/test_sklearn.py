@@ -1,6 +1,7 @@
 """drift.sklearn.DriftRegressor by scikit-learn's own rules."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import drift
 
 sklearn = pytest.importorskip("sklearn")
 
-from sklearn.base import clone  # noqa: E402
+from sklearn.base import BaseEstimator, clone  # noqa: E402
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import FunctionTransformer, StandardScaler  # noqa: E402
@@ -25,7 +26,8 @@ def wave():
     return X, np.sin(X[:, 0]) + np.cos(X[:, 1]) + rng.normal(0, 0.05, 400)
 
 
-# None is expected to fail.
+# None is expected to fail. Their data are small, so that the setting is not used.
+@pytest.mark.filterwarnings("ignore:there are fewer than 200")
 @parametrize_with_checks([DriftRegressor(), DriftRegressor(method="process")])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
@@ -114,5 +116,44 @@ def test_wrong_parameters_get_one_clear_exception(wave):
         DriftRegressor(coordinates="polar").fit(X, y)
     with pytest.raises(ValueError, match="takes the first 3"):
         DriftRegressor(coordinates="xy+time").fit(X, y)
-    with pytest.raises(drift.UsageError, match="members"):
-        DriftRegressor(members=0).fit(X, y)
+    for few in (len(y), 30):
+        with pytest.raises(drift.UsageError, match="members"):
+            DriftRegressor(members=0).fit(X[:few], y[:few])
+        with pytest.raises(drift.UsageError, match="nonsense"):
+            DriftRegressor(method="nonsense").fit(X[:few], y[:few])
+
+
+def test_settings_that_are_not_used_are_named(wave):
+    X, y = wave
+    with pytest.warns(UserWarning, match="fewer than 200 observations, so scikit-learn's Gaussian process is fitted; not used: method, members") as heard:
+        assert DriftRegressor(members=3, method="network").fit(X[:30], y[:30]).small_ is not None
+    assert heard[0].filename == __file__
+    with pytest.warns(UserWarning, match="all values are equal"):
+        DriftRegressor(method="process").fit(X, np.ones(len(y)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DriftRegressor().fit(X[:30], y[:30])
+        DriftRegressor(method="process").fit(X, y)
+
+
+def test_newer_versions_of_scikit_learn_validate_by_a_function(monkeypatch, wave):
+    """From 1.6 on; on older ones a stand-in for it, by the method that it replaced."""
+    import importlib.util
+
+    import sklearn.utils.validation as validation
+
+    usual = getattr(validation, "validate_data", None) or BaseEstimator._validate_data
+    heard = []
+
+    def validate_data(estimator, *args, **options):
+        heard.append(sorted(options))
+        return usual(estimator, *args, **options)
+
+    monkeypatch.setattr(validation, "validate_data", validate_data, raising=False)
+    spec = importlib.util.spec_from_file_location("drift.sklearn_of_newer", drift.sklearn.__file__)
+    newer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(newer)
+    X, y = wave
+    want = DriftRegressor(method="process").fit(X, y).predict(X[:5])
+    np.testing.assert_array_equal(newer.DriftRegressor(method="process").fit(X, y).predict(X[:5]), want)
+    assert heard == [["dtype", "y_numeric"], ["dtype", "reset"]]

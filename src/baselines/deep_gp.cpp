@@ -215,9 +215,8 @@ Method deep_gp_method() {
   const gp::SvgpSettings fallback = deep_defaults();
   MethodInfo info{.name = "dgp",
                   .title = "Deep GP",
-                  .summary =
-                      "Gaussian processes in sequence, trained by doubly stochastic variational inference (Salimbeni & "
-                      "Deisenroth 2017)",
+                  .summary = "Gaussian processes in sequence, trained by doubly stochastic variational inference",
+                  .source = "Salimbeni & Deisenroth 2017",
                   .options = variational_options(fallback, false)};
   info.options.push_back({"layers", "layers, 1 to 5; one is svgp", fmt::format("{}", fallback.layers)});
   info.options.push_back({"width", "outputs per hidden layer, 1 to 30", "as many as coordinates"});

@@ -122,8 +122,9 @@ void EnsembleInterpolator::predict(MatrixView<const float> points, const PointFo
   std::vector<float> mean(most), variance(most);
   const std::unique_ptr<Predictor> predictor = engine.prepare(ensemble_);
   for_blocks(points.rows, [&](std::size_t first, std::size_t rows) {
-    predictor->predict(points.middle_rows(first, rows),
-                       {.mean = {mean.data(), rows, 1}, .variance = {variance.data(), rows, 1}, .members = {}});
+    PredictionViews views = {.mean = {mean.data(), rows, 1}, .variance = {variance.data(), rows, 1}, .members = {}};
+    if (!out.members.empty()) views.members = {out.members.data() + first * members(), rows, members()};
+    predictor->predict(points.middle_rows(first, rows), views);
     for (std::size_t i = 0; i < rows; ++i) {
       const double sd = std::sqrt(static_cast<double>(variance[i]));
       if (!out.mean.empty()) out.mean[first + i] = static_cast<double>(mean[i]);

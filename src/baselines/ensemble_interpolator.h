@@ -33,6 +33,7 @@ class EnsembleInterpolator : public Interpolator {
   void save(State& state) const override;
   void restore(const State& state, const Domain& domain) override;
   bool knows_noise() const override { return false; }
+  std::size_t members() const override { return ensemble_.members.size(); }
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override;
 
   const Ensemble& ensemble() const { return ensemble_; }

@@ -96,7 +96,8 @@ class ExactGpInterpolator : public Interpolator {
 Method exact_gp_method() {
   MethodInfo info{.name = "exact",
                   .title = "Exact GP",
-                  .summary = "Gaussian-process regression without approximation, for small data (Rasmussen & Williams 2006)",
+                  .summary = "Gaussian-process regression without approximation, for small data",
+                  .source = "Rasmussen & Williams 2006",
                   .options = covariance_options("joint")};
   info.options.push_back({"subset", "observations that parameters are fitted on, 10 to 20000", "2000"});
   return {info, [](const MethodSettings& settings, const Domain& domain) {

@@ -13,7 +13,7 @@
 
 namespace drift {
 
-// What the Gaussian processes among the methods have in common: settings, rows to points, blocks of predictions, findings.
+// Code common to the Gaussian processes among the methods: settings, rows to points, blocks of predictions, findings.
 
 // Options that every one of them has, and their settings in the engine's units.
 struct CovarianceSettings {

@@ -239,7 +239,8 @@ Method local_experts_method() {
   MethodInfo info{
       .name = "experts",
       .title = "Local GP experts",
-      .summary = "local Gaussian processes blended by distance, as in GPSat (Gregory et al. 2024)",
+      .summary = "local Gaussian processes blended by distance, as in GPSat",
+      .source = "Gregory et al. 2024",
       .options = {
           {"spacing",
            "of the experts, in the domain's unit; if not given, an eighth of a small region, and wider than 200 where "

@@ -14,6 +14,7 @@ MethodInfo some_method() {
   return {.name = "kriging",
           .title = "Kriging",
           .summary = "",
+          .source = "",
           .options = {{"neighbours", "", "32"}, {"nu", "", "1.5"}, {"kind", "", "joint"}, {"trained", "", "yes"}}};
 }
 

@@ -134,7 +134,8 @@ class NearestGpInterpolator : public Interpolator {
 Method nearest_gp_method() {
   MethodInfo info{.name = "nngp",
                   .title = "Nearest-neighbour GP",
-                  .summary = "kriging from the nearest observations (Vecchia 1988; Datta et al. 2016)",
+                  .summary = "kriging from the nearest observations",
+                  .source = "Vecchia 1988; Datta et al. 2016",
                   .options = {{"neighbours", "observations per prediction, 1 to 1000", "128"},
                               {"mean", "mean: of all observations (global) or of each neighbourhood (local)", "local"}}};
   for (const MethodOption& option : covariance_options("joint", "data")) info.options.push_back(option);

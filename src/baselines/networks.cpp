@@ -39,7 +39,7 @@ struct RowSubset {
   RowSubset& operator=(const RowSubset&) = delete;
 };
 
-// Which rows train and which are held out: a fifth of the runs, drawn by the seed.
+// Divides rows into training and held out: a fifth of the runs, drawn by the seed.
 std::array<std::vector<std::size_t>, 2> split_by_runs(std::size_t rows, std::uint64_t seed) {
   std::array<std::size_t, kRuns> order;
   for (std::size_t i = 0; i < kRuns; ++i) order[i] = i;

@@ -36,6 +36,7 @@ class NetworkInterpolator : public Interpolator {
   void save(State& state) const override;
   void restore(const State& state, const Domain& domain) override;
   bool knows_noise() const override { return false; }
+  std::size_t members() const override { return ensemble_ ? ensemble_->members() : 0; }
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override;
 
  private:

@@ -12,7 +12,7 @@
 namespace drift {
 namespace {
 
-// What a method has where nothing is said.
+// Defaults of a method.
 struct NetworkDefaults {
   std::size_t layers;
   std::size_t width;
@@ -70,7 +70,8 @@ constexpr NetworkDefaults kSiren = {
 Method relu_network_method() {
   MethodInfo info{.name = "mlp",
                   .title = "ReLU MLP",
-                  .summary = "ensemble of multilayer perceptrons with ReLU activations (Lakshminarayanan et al. 2017)",
+                  .summary = "ensemble of multilayer perceptrons with ReLU activations",
+                  .source = "Lakshminarayanan et al. 2017",
                   .options = common_options(
                       kRelu, "hidden layers, 1 to 100",
                       "Adam's learning rate; with the paper's (rate=0.01,schedule=constant) networks so wide hardly learn")};
@@ -83,7 +84,8 @@ Method fourier_network_method() {
   MethodInfo info{
       .name = "ffn",
       .title = "Fourier features network",
-      .summary = "ReLU network on random Fourier features of the coordinates, an ensemble (Tancik et al. 2020)",
+      .summary = "ReLU network on random Fourier features of the coordinates, an ensemble",
+      .source = "Tancik et al. 2020",
       .options = common_options(kFourier, "hidden layers after the features, 1 to 100",
                                 "Adam's learning rate; the paper's (rate=1e-5,schedule=constant) takes many more steps")};
   info.options.push_back({"features", "random Fourier features, 1 to 100000", "width"});
@@ -112,7 +114,8 @@ Method fourier_network_method() {
 Method siren_method() {
   MethodInfo info{.name = "siren",
                   .title = "SIREN",
-                  .summary = "network with sine activations and its own initialisation, an ensemble (Sitzmann et al. 2020)",
+                  .summary = "network with sine activations and its own initialisation, an ensemble",
+                  .source = "Sitzmann et al. 2020",
                   .options = common_options(kSiren, "hidden layers, 1 to 100",
                                             "Adam's learning rate; the paper's: rate=1e-5,schedule=constant")};
   info.options.push_back({"omega", "factor in the first layer's sine; the paper's value is for coordinates in [-1, 1]", "30"});

@@ -283,7 +283,8 @@ Method neural_process_method() {
   MethodInfo info{
       .name = "cnp",
       .title = "Conditional neural process",
-      .summary = "encoder, mean over the observations, decoder with mean and sd (Garnelo et al. 2018)",
+      .summary = "encoder, mean over the observations, decoder with mean and sd",
+      .source = "Garnelo et al. 2018",
       .options = {{"depth", "layers of the encoder (the decoder has one more), 2 to 100; the paper's 8 need a GPU", "4"},
                   {"width", "width of the hidden layers and of the code, 1 to 8192; the paper's 1000 need a GPU", "256"},
                   {"rate", "Adam's learning rate, which falls to zero along a cosine", "0.001"},

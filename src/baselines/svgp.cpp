@@ -6,7 +6,8 @@ Method svgp_method() {
   const gp::SvgpSettings fallback;
   MethodInfo info{.name = "svgp",
                   .title = "Sparse variational GP",
-                  .summary = "a sparse Gaussian process with inducing points, trained in batches (Hensman et al. 2013)",
+                  .summary = "a sparse Gaussian process with inducing points, trained in batches",
+                  .source = "Hensman et al. 2013",
                   .options = variational_options(fallback, true)};
   return {info, [fallback](const MethodSettings& settings, const Domain& domain) {
             return std::make_unique<VariationalInterpolator>(variational_settings(settings, fallback),

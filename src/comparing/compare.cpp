@@ -12,6 +12,7 @@
 
 #include "comparing/compare_parts.h"
 #include "core/threads.h"
+#include "core/whole_file.h"
 #include "data/groups.h"
 #include "drift/error.h"
 #include "drift/files.h"
@@ -229,12 +230,9 @@ void check_compare_paths(const RunSettings& settings) {
     outputs.push_back({"a result of the comparison,", folder / name});
   check_distinct(run_inputs(settings), outputs);
   const std::filesystem::path run = folder / kRunFile;
-  std::ifstream file(run, std::ios::binary);
-  std::string first;
-  std::getline(file, first);
-  if (!file || first == kRunFileMark) return;
+  if (!std::filesystem::exists(run, ignored) || read_whole_file(run).starts_with(std::string(kRunFileMark) + "\n")) return;
   throw UsageError(fmt::format(
-      "{} is not of drift compare's making, which would overwrite it; move it away, or choose another --folder", run.string()));
+      "drift compare would overwrite {}, which it did not write; move that file, or choose another --folder", run.string()));
 }
 
 std::filesystem::path save_compare_run(const ComparePlan& plan) {

@@ -8,8 +8,11 @@
 #include "core/blocks.h"
 #include "drift/compare.h"
 #include "drift/error.h"
+#include "drift/position.h"
 #include "fitting/judge.h"
 #include "fitting/method_data.h"
+#include "gp/nearest_neighbours.h"
+#include "math/huber.h"
 #include "settings/settings_under.h"
 
 namespace drift {
@@ -19,10 +22,25 @@ constexpr std::size_t kStoppableBlock =
     4096;                           // points predicted between looks for a stop request: the slowest methods take half a second
 constexpr double kFitShare = 0.95;  // of the time of a fit and its scores
 
-// What a method says of points, in the values' unit, its spread as it comes.
+// A method's forecast of points, in the values' unit, with its uncalibrated spread.
 struct Said {
   std::vector<double> mean, sd_epistemic, sd_total;
+  std::vector<float> members;  // [n, method's members], in the engine's unit, if wanted
 };
+
+struct Positions {
+  std::vector<double> lon_deg, lat_deg, time_days;  // the last empty where the field has no time
+};
+
+Positions positions_of(const Observations& observations, std::span<const std::size_t> rows, bool has_time) {
+  Positions at;
+  for (const std::size_t row : rows) {
+    at.lon_deg.push_back(observations.lon_deg[row]);
+    at.lat_deg.push_back(observations.lat_deg[row]);
+    if (has_time) at.time_days.push_back(observations.time_days[row]);
+  }
+  return at;
+}
 
 // One fitted method and what its predictions have cost so far.
 class Fitted {
@@ -31,11 +49,13 @@ class Fitted {
       : plan_(plan), method_(method), control_(control) {}
 
   // One time serves for all; none where the field has no time.
-  Said at(std::span<const double> lon_deg, std::span<const double> lat_deg, std::span<const double> time_days) {
+  Said at(std::span<const double> lon_deg, std::span<const double> lat_deg, std::span<const double> time_days,
+          bool with_members = false) {
     const Domain& domain = plan_.fit.domain;
     const auto columns = static_cast<std::size_t>(space_coordinates(domain)) + (time_days.empty() ? 0 : 1);
     const std::size_t n = lon_deg.size();
-    Said out = {std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
+    const std::size_t members = with_members ? method_.members() : 0;
+    Said out = {std::vector<double>(n), std::vector<double>(n), std::vector<double>(n), std::vector<float>(n * members)};
     std::vector<float> rows(std::min(n, kStoppableBlock) * columns);
     for_blocks(n, kStoppableBlock, [&](std::size_t first, std::size_t count) {
       control_.check_stop();
@@ -45,7 +65,8 @@ class Fitted {
       const Stopwatch watch;
       method_.predict(view, {.mean = std::span(out.mean).subspan(first, count),
                              .sd_epistemic = std::span(out.sd_epistemic).subspan(first, count),
-                             .sd_total = std::span(out.sd_total).subspan(first, count)});
+                             .sd_total = std::span(out.sd_total).subspan(first, count),
+                             .members = std::span(out.members).subspan(first * members, count * members)});
       wall_s += watch.wall_s(), core_s += watch.core_s(), points += static_cast<double>(count);
     });
     for (std::size_t i = 0; i < n; ++i) {
@@ -77,15 +98,10 @@ class Fitted {
 Forecast forecast_of(Fitted& fitted, const ComparePlan& plan, const Observations& observations, bool own_noise,
                      const FieldInfo& info, std::span<const std::size_t> rows) {
   const bool sigmas = plan.fit.settings.uncertainty.noise == NoiseSource::sigma;
-  std::vector<double> lon, lat, time;
+  const Positions at = positions_of(observations, rows, info.has_time);
   Forecast out;
-  for (const std::size_t row : rows) {
-    lon.push_back(observations.lon_deg[row]);
-    lat.push_back(observations.lat_deg[row]);
-    if (info.has_time) time.push_back(observations.time_days[row]);
-    out.y.push_back(observations.value[row]);
-  }
-  Said said = fitted.at(lon, lat, time);
+  for (const std::size_t row : rows) out.y.push_back(observations.value[row]);
+  Said said = fitted.at(at.lon_deg, at.lat_deg, at.time_days);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double own =
         std::sqrt(std::max(0.0, said.sd_total[i] * said.sd_total[i] - said.sd_epistemic[i] * said.sd_epistemic[i]));
@@ -95,6 +111,29 @@ Forecast forecast_of(Fitted& fitted, const ComparePlan& plan, const Observations
   out.mean = std::move(said.mean);
   out.sd_epistemic = std::move(said.sd_epistemic);
   return out;
+}
+
+// The mean Huber loss over draws of the field: its networks where it has some, about their mean and with the spread of the
+// forecast; else a Gaussian.
+double huber_nlpd(Fitted& fitted, const ComparePlan& plan, const Observations& observations, const Judgement& judged) {
+  const Domain& domain = plan.fit.domain;
+  const double delta = plan.fit.settings.train.huber_delta * domain.value.sd;
+  const Positions at = positions_of(observations, judged.rows, plan.info.has_time);
+  const Said said = fitted.at(at.lon_deg, at.lat_deg, at.time_days, true);
+  const Forecast& forecast = judged.forecast;
+  const std::size_t n = judged.rows.size(), members = said.members.size() / n;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double sd = forecast.sd_epistemic[i];
+    if (members < 2) sum += gaussian_huber(forecast.y[i], forecast.mean[i], sd, delta);
+    const double stretch = said.sd_epistemic[i] > 0.0 ? sd / said.sd_epistemic[i] : 0.0;
+    for (std::size_t m = 0; m < members && members > 1; ++m) {
+      const double draw = domain.value.from_engine(static_cast<double>(said.members[i * members + m]));
+      const double residual = forecast.y[i] - (said.mean[i] + stretch * (draw - said.mean[i]));
+      sum += huber_value(residual, delta) / static_cast<double>(members);
+    }
+  }
+  return sum / static_cast<double>(n);
 }
 
 void add_scores(const Scores& scores, std::map<std::string, double>& measures) {
@@ -109,20 +148,45 @@ void add_scores(const Scores& scores, std::map<std::string, double>& measures) {
   }
 }
 
+// Without what varies over hundreds of kilometres only: each error less the mean of those around it.
+double detail_rmse(const std::vector<double>& lon_deg, const std::vector<double>& lat_deg, std::span<const double> error) {
+  constexpr double kAroundKm = 200.0;  // along the chord
+  Eigen::MatrixXd points(3, static_cast<Eigen::Index>(error.size()));
+  for (Eigen::Index i = 0; i < points.cols(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const UnitVector vector = unit_vector({lon_deg[at], lat_deg[at]});
+    for (Eigen::Index d = 0; d < 3; ++d) points(d, i) = kEarthRadiusKm * vector.at(static_cast<std::size_t>(d));
+  }
+  const gp::NeighbourTree tree(points);
+  std::vector<Eigen::Index> around;
+  double sum = 0.0;
+  for (Eigen::Index i = 0; i < points.cols(); ++i) {
+    tree.within(points.col(i).data(), kAroundKm, around);
+    double mean = 0.0;
+    for (const Eigen::Index j : around) mean += error[static_cast<std::size_t>(j)] / static_cast<double>(around.size());
+    const double detail = error[static_cast<std::size_t>(i)] - mean;
+    sum += detail * detail;
+  }
+  return std::sqrt(sum / static_cast<double>(error.size()));
+}
+
 // Of the field's own spread: the truth has no noise.
 void add_truth_scores(const ComparePlan& plan, const MapPoints& points, const Said& map,
                       std::map<std::string, double>& measures) {
   const std::vector<double> truth = truth_values(plan, points);
   const double least = 1e-9 * plan.fit.domain.value.sd;
-  std::vector<double> y, mean, sd;
+  std::vector<double> y, mean, sd, error, lon, lat;
   for (std::size_t i = 0; i < truth.size(); ++i) {
     if (!points.inside[i] || !std::isfinite(truth[i])) continue;
+    lon.push_back(points.lon_deg[i]), lat.push_back(points.lat_deg[i]);
+    error.push_back(map.mean[i] - truth[i]);
     y.push_back(truth[i]);
     mean.push_back(map.mean[i]);
     sd.push_back(std::max(map.sd_epistemic[i], least));
   }
   if (y.empty()) throw UsageError("[compare] truth: it has no value at any point of the grid among the observations");
   measures["truth_rmse"] = rmse(y, mean);
+  measures["truth_detail_rmse"] = detail_rmse(lon, lat, error);
   measures["truth_crps"] = mean_crps(y, mean, sd);
   measures["truth_nll"] = mean_nll(y, mean, sd);
   measures["truth_coverage90"] = coverage(y, mean, sd, 0.9);
@@ -172,6 +236,7 @@ class OneFit {
     const NoiseKnown known = own_noise(method) ? NoiseKnown::by_forecast : settled ? NoiseKnown::by_process : NoiseKnown::no;
     const Judgement judgement = judge(own_, reading_.observations, own_.split.held_out, forecaster, info, known);
     add_scores(*judgement.held_out, result_.measures);
+    result_.measures["huber_nlpd"] = huber_nlpd(fitted, plan_, reading_.observations, judgement);
     result_.measures[kScoresCalibrated] = judgement.scores_calibrated ? 1.0 : 0.0;
     result_.measures["noise_sd"] = info.noise_sd;
     result_.measures["spread_scale"] = info.spread_scale;

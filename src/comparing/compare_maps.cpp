@@ -17,7 +17,7 @@
 namespace drift {
 namespace {
 
-// Whether a position lies in the box x0, y0, x1, y1; longitudes go round.
+// True if a position lies in the box x0, y0, x1, y1; longitudes wrap.
 bool in_extent(const FieldInfo& info, bool earth, double x, double y) {
   const auto& [x0, y0, x1, y1] = info.extent;
   if (!(y >= y0 && y <= y1)) return false;

@@ -116,7 +116,7 @@ bool scores_calibrated(const Comparison& comparison) {
   });
 }
 
-// What the numbers mean, a sentence each.
+// The meaning of the numbers, a sentence each.
 std::vector<std::string> notes(const Comparison& comparison) {
   return {
       scores_calibrated(comparison)
@@ -260,6 +260,7 @@ std::string comparison_csv(const Comparison& comparison) {
 
 std::string comparison_json(const Comparison& comparison) {
   nlohmann::ordered_json json = {{"drift", version()},
+                                 {"build", build_id()},
                                  {"finished", comparison.finished},
                                  {"variable", comparison.variable},
                                  {"unit", comparison.unit},

@@ -282,9 +282,40 @@ TEST(Compare, ScoresAgainstATruthOnTheGridAtTheTimeOfTheMaps) {
   for (double lat = 68.5; lat < 80.0; lat += 1.0) {
     for (double lon = -39.5; lon < 40.0; lon += 1.0) sum += std::pow(field(unit_vector({lon, lat}), *plan.map_time) - flat, 2.0);
   }
+  // Detail is what neighbours within 200 km do not share: of a smooth field less than the whole.
+  const auto& measures = comparison.rows[0].measures;
+  EXPECT_GT(measures.at("truth_detail_rmse").mean, 0.0);
+  EXPECT_LT(measures.at("truth_detail_rmse").mean, 0.9 * measures.at("truth_rmse").mean);
   const double count = 12.0 * 80.0;
   EXPECT_NEAR(comparison.rows[0].measures.at("truth_rmse").mean, std::sqrt(sum / count), 1e-6);
   EXPECT_THAT(comparison_text(comparison, false), HasSubstr("Against the truth"));
+}
+
+TEST(Compare, HuberNlpdTakesTheNetworksAsDrawsOfTheField) {
+  struct Two : Fake {
+    std::size_t members() const override { return 2; }
+    void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override {
+      Fake::predict(points, out, workers);
+      for (std::size_t i = 0; i < out.members.size(); ++i)
+        out.members[i] = static_cast<float>(mean + (i % 2 == 0 ? -2.0 : 2.0) * sd_epistemic);
+    }
+  };
+  const Dataset data = small_dataset(30, 16);
+  const ScratchFolder folder;
+  RunSettings settings = settings_with({"two", "one"}, folder, 1);
+  settings.uncertainty.calibrate = CalibrationMethod::none;
+  const MethodMaker make = [](const std::string& text, const FitPlan&, const Dataset&) -> std::unique_ptr<Interpolator> {
+    if (text == "two") return std::make_unique<Two>();
+    return std::make_unique<Fake>();
+  };
+  const ComparePlan plan = plan_compare(settings, data, make);
+  const Domain& domain = plan.fit.domain;
+  const Comparison comparison = compare(plan, data);
+  const auto huber_of = [&](std::size_t row) { return comparison.rows[row].measures.at("huber_nlpd").mean; };
+  // Whatever is scored, draws two standard deviations away cost more than a Gaussian's, by less than delta times that distance.
+  const double delta = 0.1 * domain.value.sd, sd = sd_from_engine(domain, 0.5);
+  EXPECT_GT(huber_of(0), huber_of(1));
+  EXPECT_LT(huber_of(0), huber_of(1) + delta * 2.0 * sd);
 }
 
 TEST(Compare, MethodsAreToldOfTracksPlatformsErrorsAndFolds) {

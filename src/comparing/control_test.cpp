@@ -19,6 +19,7 @@
 #include "drift/synthetic_field.h"
 #include "drift/truth.h"
 #include "drift/tune_run.h"
+#include "fields/sources.h"
 #include "fitting/fitting_testing.h"
 
 namespace drift {
@@ -77,7 +78,7 @@ TEST(Control, StopsWhateverTakesIt) {
       {"searching", [&](const Control& c) { tune_run(plan, data, {}, c); }},
       {"comparing", [&](const Control& c) { compare(compared, data, c); }},
       {"predicting", [&](const Control& c) { predict_map(*make_cpu_engine(), model, map, netcdf_sink(folder / "m.nc"), c); }},
-      {"scoring", [&](const Control& c) { score_model(*make_cpu_engine(), model, data.observations, ScoreGroups::none, c); }},
+      {"scoring", [&](const Control& c) { score_model(*make_cpu_engine(), model, data, ScoreGroups::none, c); }},
       {"simulating", [&](const Control& c) { simulate(synthetic_truth().truth, {.days = 3.0}, nullptr, c); }},
       {"plotting", [&](const Control& c) { plot_map(drawn, folder / "m.png", {}, c); }},
       {"planning a comparison", [&](const Control& c) { plan_compare(comparing, data, make_compared_method, c); }},
@@ -100,9 +101,11 @@ TEST(Control, StopsLongWorkInItsMidst) {
   RunSettings settings = network_settings(), kriging = settings;
   settings.train.epochs = 100000.0;
   settings.compare.methods = {"drift"};
+  settings.compare.folder = (folder / "comparison").string();
   settings.compare.grid = "bbox:-10,15,10,30:5";
   kriging.fit.method = FitMethod::process;
-  const FitPlan plan = plan_fit(settings, data);
+  const Dataset more = small_dataset(60, 100);
+  const FitPlan plan = plan_fit(settings, data), krige = plan_fit(kriging, more);
   const ComparePlan compared = plan_compare(settings, data);
   const FieldModel networks = fit(plan_fit(network_settings(), data), data).model;
   const Dataset few = small_dataset(10, 12);
@@ -117,10 +120,11 @@ TEST(Control, StopsLongWorkInItsMidst) {
     for (int i = 0; i < 2000; ++i) file << lines;
   }
   predict_map(*make_cpu_engine(), networks, {.grid = parse_grid("global:5"), .time_days = {20003.0}}, netcdf_sink(drawn));
-  Observations many;
+  Dataset many = few;
+  many.observations = {};
   for (int i = 0; i < 300000; ++i) {
-    many.lon_deg.push_back(1e-4 * i - 15.0), many.lat_deg.push_back(20.0), many.time_days.push_back(20003.0);
-    many.value.push_back(0.1);
+    many.observations.lon_deg.push_back(1e-4 * i - 15.0), many.observations.lat_deg.push_back(20.0);
+    many.observations.time_days.push_back(20003.0), many.observations.value.push_back(0.1);
   }
   struct Long {
     const char* name;
@@ -132,12 +136,46 @@ TEST(Control, StopsLongWorkInItsMidst) {
       {"training", [&](const Control& c) { fit(plan, data, c); }},
       {"searching", [&](const Control& c) { tune_run(plan, data, {}, c); }},
       {"comparing", [&](const Control& c) { compare(compared, data, c); }},
+      {"kriging", [&](const Control& c) { fit(krige, more, c); }},
       {"judging", [&](const Control& c) { score_model(*make_cpu_engine(), process, many, ScoreGroups::none, c); }},
       {"simulating", [&](const Control& c) { simulate(synthetic_truth().truth, {.days = 300.0}, nullptr, c); }},
       {"predicting", [&](const Control& c) { predict_map(networks, wide, c); }},
       {"plotting", [&](const Control& c) { plot_map(drawn, folder / "m.png", {}, c); }, milliseconds(100)},
   };
   for (const Long& one : works) EXPECT_LT(seconds_to_stop(one.work, one.after), kLongestS) << one.name;
+}
+
+// Millions of observations in no order, so that every stage of a plan takes its time: the split into blocks, the folds, the gaps
+// between neighbours.
+TEST(Control, StopsPlansOfMillionsOfObservationsAtAnyStage) {
+  constexpr std::size_t kCount = 2'000'000;
+  Dataset data;
+  data.value = {"ssh", "", "", "m"};
+  data.calendar_time = true;
+  RandomStream random({.seed = 5, .purpose = Purpose::simulation});
+  for (std::size_t i = 0; i < kCount; ++i) {
+    data.observations.lon_deg.push_back(-20.0 + 40.0 * random.uniform());
+    data.observations.lat_deg.push_back(10.0 + 30.0 * random.uniform());
+    data.observations.time_days.push_back(20000.0 + 10.0 * random.uniform());
+    data.observations.value.push_back(random.normal());
+  }
+  RunSettings settings = network_settings();
+  settings.split.method = SplitMethod::block;
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begun = Clock::now();
+  plan_fit(settings, data);
+  const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun);
+  for (const int percent : {15, 40, 65}) {
+    const auto plan = [&](const Control& c) { plan_fit(settings, data, Judging::automatic, c); };
+    EXPECT_LT(seconds_to_stop(plan, whole * percent / 100), kLongestS) << percent << " % of " << whole.count() << " ms";
+  }
+}
+
+TEST(Control, StopsTheChecksumOfAFile) {
+  const ScratchFolder folder;
+  write_bytes(folder / "a.csv", std::string(std::size_t{4} << 20, 'x'));
+  const auto sum = [&](const Control& c) { sources_of({(folder / "a.csv").string()}, 2, c); };
+  EXPECT_LT(seconds_to_stop(sum, std::chrono::milliseconds(0)), kLongestS);
 }
 
 TEST(Control, ItsNumberOfThreadsComesBeforeTheSettings) {
@@ -147,6 +185,7 @@ TEST(Control, ItsNumberOfThreadsComesBeforeTheSettings) {
   settings.threads = 1;
   settings.tune.trials = 1;
   settings.compare.methods = {"nngp:subset=100"};
+  settings.compare.folder = (folder / "comparison").string();
   settings.compare.seeds = 1;
   settings.compare.grid = "bbox:-10,15,10,30:5";
   kriging.fit.method = FitMethod::process;

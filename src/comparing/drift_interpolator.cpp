@@ -30,7 +30,8 @@ RunSettings own_settings(const MethodSettings& method, RunSettings settings) {
 MethodInfo drift_method_info() {
   return {.name = "drift",
           .title = "drift",
-          .summary = "the model of drift fit: deep random-feature networks (Chen et al. 2025) and kriging in a moving frame",
+          .summary = "the model of drift fit: deep random-feature networks and kriging in a moving frame",
+          .source = "Chen et al. 2025",
           .options = {{"parts", "blend, network or process", "the run's"},
                       {"members", "networks in the ensemble, 1 to 1000", "the run's"},
                       {"epochs", "times each observation is seen", "the run's"},
@@ -89,6 +90,10 @@ void DriftInterpolator::blend_with_process(const InterpolatorData& data, const C
   worth_ = part_worth(out, model_.weight, plan_.domain);
 }
 
+std::size_t DriftInterpolator::members() const {
+  return model_.process || !model_.last_layers.empty() ? 0 : model_.ensemble.members.size();
+}
+
 std::optional<double> DriftInterpolator::settled_noise() const {
   return model_.process ? std::optional(std::sqrt(model_.process->observation_variance())) : std::nullopt;
 }
@@ -96,7 +101,8 @@ std::optional<double> DriftInterpolator::settled_noise() const {
 void DriftInterpolator::predict(MatrixView<const float> points, const PointForecast& out, const Workers&) const {
   const double noise = model_.process ? model_.process->observation_variance() : 0.0;
   for_blocks(points.rows, [&](std::size_t first, std::size_t count) {
-    const PartsForecast said = (*parts_)(points.middle_rows(first, count));
+    const PartsForecast said = (*parts_)(points.middle_rows(first, count), {.members = !out.members.empty()});
+    if (!out.members.empty()) std::copy(said.each.begin(), said.each.end(), out.members.begin() + first * members());
     for (std::size_t i = 0; i < count; ++i) {
       const double variance = said.variance.empty() ? 0.0 : said.variance[i];
       const double error = said.local.empty() ? 0.0 : said.local[i] * noise;

@@ -30,6 +30,7 @@ class DriftInterpolator : public Interpolator {
   using Interpolator::predict;
   void predict(MatrixView<const float> points, const PointForecast& out, const Workers& workers) const override;
   bool knows_noise() const override { return model_.process != nullptr; }
+  std::size_t members() const override;
   std::optional<double> settled_noise() const override;
   std::vector<std::pair<std::string, std::string>> findings(const Domain& domain) const override;
 

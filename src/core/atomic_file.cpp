@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 // NOLINTNEXTLINE(*-non-const-global-variables): what makes the names of one process differ
 std::atomic<unsigned> names_given{0};
 
-// Where a process's number means one process: this machine, and in it this container. Folders may be shared between machines.
+// Scope in which a process's number is unique: this machine, and in it this container. Folders may be shared between machines.
 const std::string& machine() {
   static const std::string text = [] {
     std::array<char, 256> name = {};
@@ -48,7 +48,7 @@ fs::path temporary_name(const fs::path& target) {
   return name;
 }
 
-// Whether a process writes no more: it is not there, or was killed and only waits for its parent to notice.
+// True if a process writes no more: it has ended, or was killed and only waits for its parent to notice.
 bool is_gone(pid_t process) {
   if (::kill(process, 0) != 0) return errno == ESRCH;
   std::ifstream file(fmt::format("/proc/{}/stat", process));
@@ -58,7 +58,7 @@ bool is_gone(pid_t process) {
   return name_end != std::string::npos && status.substr(name_end + 2).starts_with('Z');
 }
 
-// Whether a temporary file, by the end of its name, was left behind by a process of this machine that is no more.
+// True if a temporary file, by the end of its name, was left behind by a process of this machine that is no more.
 bool is_left_behind(std::string_view end) {
   if (!end.starts_with(machine() + "-") || !end.ends_with(".part")) return false;
   end = end.substr(machine().size() + 1, end.size() - machine().size() - 6);

@@ -34,7 +34,7 @@ class FileDescriptor {
   int value_ = -1;
 };
 
-// What a path leads to through symbolic links, be it there or not; its folder is canonical where that exists.
+// Target of a path through symbolic links, whether or not it exists; its folder is canonical where that exists.
 std::filesystem::path behind_links(const std::filesystem::path& path);
 
 // Why a path leads to no file: "no such file", or what the system says, as where a folder on the way may not be entered.
@@ -42,7 +42,7 @@ std::string why_missing(const std::filesystem::path& path);
 
 // A file that appears under its name all at once or not at all: written to a temporary name in the same folder, flushed to the
 // disk and renamed over what was there, whose permissions it keeps; through symbolic links, be there a file behind them or not.
-// What killed processes left of earlier attempts goes away. Every failure throws Error with the path and the system's reason,
+// Removes the remains of earlier attempts of killed processes. Every failure throws Error with the path and the system's reason,
 // removes the temporary file and leaves the old one as it was.
 class AtomicFile {
  public:

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMaxText = std::size_t{256} << 10;
 constexpr std::size_t kLongestShown = 80;  // characters of what a user wrote, in a message
 
-// What a value is, briefly: nested ones by their type alone, since printing them would recurse as deep as they are nested.
+// A value in brief: nested ones by their type alone, since printing them would recurse as deep as they are nested.
 std::string describe(const nlohmann::json& json) {
   if (json.is_structured()) return json.is_array() ? "an array" : "an object";
   std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -12,7 +12,7 @@ namespace drift {
 // Ten rounds of Philox on a 128-bit counter with a 64-bit key.
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
-// What the numbers are for. Part of the key: the values are fixed for good, since saved results depend on them.
+// Purpose of the numbers. Part of the key: the values are fixed for good, since saved results depend on them.
 enum class Purpose : std::uint16_t {
   frequencies = 1,
   spectrum = 2,  // chi-squared divisors of the frequencies

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <fstream>
-#include <vector>
+
+#include "core/whole_file.h"
 
 namespace drift {
 namespace {
@@ -69,15 +69,15 @@ std::string Sha256::finish() {
   return text;
 }
 
-std::string sha256_of_file(const std::filesystem::path& path) {
+std::string sha256_of_file(const std::filesystem::path& path, const Control& control) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return {};
-  std::ifstream file(path, std::ios::binary);
   Sha256 hash;
-  std::vector<char> block(std::size_t{1} << 20);
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size())), file.gcount() > 0)
-    hash.add(std::as_bytes(std::span(block)).first(static_cast<std::size_t>(file.gcount())));
-  return file.eof() ? hash.finish() : std::string();
+  read_blocks(path, [&](std::span<const std::byte> block) {
+    control.check_stop();
+    hash.add(block);
+  });
+  return hash.finish();
 }
 
 }  // namespace drift

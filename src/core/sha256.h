@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "drift/control.h"
+
 namespace drift {
 
 // SHA-256 (FIPS 180-4), for telling files apart; sha256sum gives the same.
@@ -24,7 +26,7 @@ class Sha256 {
   std::uint64_t bytes_ = 0;
 };
 
-// Of a file; empty where there is none to read, as at a remote address.
-std::string sha256_of_file(const std::filesystem::path& path);
+// Of a file; empty if there is none, as at a remote address. Throws Error if it cannot be read, and Stopped.
+std::string sha256_of_file(const std::filesystem::path& path, const Control& control = {});
 
 }  // namespace drift

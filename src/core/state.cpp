@@ -69,7 +69,7 @@ const std::vector<std::size_t>& State::shape(const std::string& name, std::size_
   const Tensor& found = entry(tensors_, name, "tensor");
   if (found.shape.size() != dimensions) {
     throw Error(
-        fmt::format("tensor \"{}\" has shape {} but {} dimensions are wanted", name, shape_text(found.shape), dimensions));
+        fmt::format("tensor \"{}\" has shape {} but {} dimensions are expected", name, shape_text(found.shape), dimensions));
   }
   return found.shape;
 }
@@ -107,7 +107,7 @@ const std::string& State::text(const std::string& name) const { return entry(tex
 std::string State::metadata() const { return nlohmann::ordered_json{{"numbers", numbers_}, {"texts", texts_}}.dump(); }
 
 void State::set_metadata(const std::string& json) {
-  const auto refuse = [] { throw Error("the metadata of the method's state do not read"); };
+  const auto refuse = [] { throw Error("the metadata of the method's state cannot be read"); };
   const nlohmann::json read = nlohmann::json::parse(json, nullptr, false);
   if (read.is_discarded() || !read.is_object() || !read.contains("numbers") || !read.contains("texts")) refuse();
   if (!read["numbers"].is_object() || !read["texts"].is_object()) refuse();

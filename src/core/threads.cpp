@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -20,7 +21,7 @@
 namespace drift {
 namespace {
 
-// How long one looks for work before it sleeps: falling asleep and waking takes about as long, in a virtual machine longer.
+// Time spent looking for work before sleeping: falling asleep and waking takes about as long, in a virtual machine longer.
 constexpr std::chrono::microseconds kLook{50};
 
 using Count = std::atomic<std::uint32_t>;
@@ -73,7 +74,14 @@ class Idle {
       workers_.clear();
       process_ = ::getpid();
     }
-    while (workers_.size() < count) workers_.push_back(std::make_unique<Worker>().release());
+    try {
+      while (workers_.size() < count) workers_.push_back(std::make_unique<Worker>().release());
+    } catch (const std::system_error& error) {
+      throw Error(fmt::format(
+          "the system starts no more threads than {} of {}: {}; use fewer (--threads), or raise its limit (ulimit -u, "
+          "or a container's pids limit)",
+          workers_.size() + 1, count + 1, error.code().message()));
+    }
     std::vector<Worker*> taken(workers_.end() - static_cast<std::ptrdiff_t>(count), workers_.end());
     workers_.resize(workers_.size() - count);
     return taken;

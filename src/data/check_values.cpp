@@ -1,10 +1,13 @@
 #include "data/check_values.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <map>
 
 #include "drift/error.h"
 #include "drift/grouped.h"
@@ -12,24 +15,63 @@
 namespace drift {
 namespace {
 
-// What programs write where there is no value.
-constexpr std::array<double, 19> kFills = {-9999.0, -999.0,  -99.0,    -99999.0, -999999.0,   -9999.9, 9999.0,
-                                           999.0,   99999.0, 999999.0, -32768.0, -32767.0,    32767.0, -2147483648.0,
-                                           1e20,    -1e20,   1e35,     -1e35,    2147483647.0};
 constexpr double kNetcdfFill = 9.96920996838687e36;
 
-bool is_fill(double value) {
-  constexpr double kLeast = 99.0;  // of all of them
-  const double size = std::abs(value);
-  if (size < kLeast) return false;
-  const bool of_netcdf = std::abs(size / kNetcdfFill - 1.0) < 1e-4;  // however many digits of it were written
-  return of_netcdf || std::find(kFills.begin(), kFills.end(), value) != kFills.end();
+// What programs write where there is no value.
+constexpr std::array<double, 26> kFills = {-99.0,    99.99,    -99.99,   -999.0,      999.0,         999.9,        -999.9,
+                                           -9999.0,  9999.0,   -9999.9,  -9999.99,    -99999.0,      99999.0,      -999999.0,
+                                           999999.0, -32768.0, -32767.0, 32767.0,     -2147483648.0, 2147483647.0, 1e20,
+                                           -1e20,    1e35,     -1e35,    kNetcdfFill, -kNetcdfFill};
+
+// The one that a value is, in single precision or in few digits; 0: none.
+double fill_of(double value) {
+  constexpr double kLeast = 98.999;  // all are larger
+  constexpr double kSingle = 1e-7, kFewDigits = 1e-4;
+  if (std::abs(value) < kLeast) return 0.0;
+  for (const double fill : kFills) {
+    if (std::abs(value / fill - 1.0) < (std::abs(fill) == kNetcdfFill ? kFewDigits : kSingle)) return fill;
+  }
+  return 0.0;
 }
 
-// Whether [low, high] of the values but these is far away from them: further than ten times as wide as it is.
-bool is_far(double fill, double low, double high) {
-  const double width = std::max(high - low, 1e-3 * std::max(std::abs(low), std::abs(high)));
-  return fill < low - 10.0 * width || fill > high + 10.0 * width;
+using Counts = std::map<double, std::size_t>;  // how often each fill was found
+
+// Widest step between neighbours of the values that are none.
+double largest_gap(const std::vector<double>& values) {
+  std::vector<double> others;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(others), [](double value) { return fill_of(value) == 0.0; });
+  std::sort(others.begin(), others.end());
+  double gap = 0.0;
+  for (std::size_t i = 1; i < others.size(); ++i) gap = std::max(gap, others[i] - others[i - 1]);
+  return gap;
+}
+
+// Whether a number that programs write for none stands for none here: it lies very far from [low, high] of the others; or less
+// so, but it is repeated, as a measurement so far out hardly is.
+bool stands_for_none(double fill, std::size_t count, const std::vector<double>& values, double low, double high) {
+  constexpr double kVeryFar = 10.0, kFar = 0.5;  // widths of the others' range
+  constexpr std::size_t kOften = 3;
+  constexpr double kOftenShare = 0.005;
+  const double distance = std::max(low - fill, fill - high);
+  if (distance > kVeryFar * std::max(high - low, 1e-3 * std::max(std::abs(low), std::abs(high)))) return true;
+  if (count < kOften || static_cast<double>(count) < kOftenShare * static_cast<double>(values.size())) return false;
+  return distance > kFar * (high - low) || (distance > 0.0 && distance > largest_gap(values));
+}
+
+std::string counted(std::size_t count) { return grouped(static_cast<double>(count)); }
+
+std::string fills_sentence(const Counts& fills, std::size_t values, const std::string& name, const Range& rest) {
+  std::size_t all = 0;
+  for (const auto& [fill, count] : fills) all += count;
+  std::string text = fmt::format("{} of {} values of '{}' ", counted(all), counted(values), name);
+  if (fills.size() == 1) {
+    text += fmt::format("{} {:.10g}, which looks like a fill value", all == 1 ? "is" : "are", fills.begin()->first);
+  } else {
+    std::vector<std::string> each;
+    for (const auto& [fill, count] : fills) each.push_back(fmt::format("{} are {:.10g}", counted(count), fill));
+    text += fmt::format("look like fill values ({})", fmt::join(each, ", "));
+  }
+  return text + fmt::format("; --valid {:g}:{:g} leaves {} out.", rest.low, rest.high, all == 1 ? "it" : "them");
 }
 
 double quantile(const std::vector<double>& sorted, double share) {
@@ -47,8 +89,8 @@ Range rounded_out(double low, double high) {
 
 void check_values(const std::vector<double>& values, const VariableInfo& info, std::vector<std::string>& warnings) {
   constexpr double kLargest = 1e100, kLeastSpread = 1e-100;  // the square of one is far from what a double cannot hold
-  double low = HUGE_VAL, high = -HUGE_VAL, fill = 0.0;
-  std::size_t fills = 0;
+  double low = HUGE_VAL, high = -HUGE_VAL;
+  Counts fills;
   for (const double value : values) {
     if (std::abs(value) > kLargest) {
       throw Error(
@@ -56,9 +98,8 @@ void check_values(const std::vector<double>& values, const VariableInfo& info, s
                       "out, or scale them to a suitable unit",
                       info.name, value));
     }
-    if (is_fill(value)) {
-      fill = value;
-      ++fills;
+    if (const double fill = fill_of(value); fill != 0.0) {
+      ++fills[fill];
     } else {
       low = std::min(low, value);
       high = std::max(high, value);
@@ -71,12 +112,14 @@ void check_values(const std::vector<double>& values, const VariableInfo& info, s
                     "suitable unit",
                     info.name, low, high));
   }
-  if (fills == 0 || fills == values.size() || !is_far(fill, low, high)) return;
-  const Range rest = rounded_out(low, high);
-  warnings.push_back(
-      fmt::format("{} of {} values of '{}' {} {:.10g}, which looks like a fill value; --valid {:g}:{:g} leaves {} out.",
-                  grouped(static_cast<double>(fills)), grouped(static_cast<double>(values.size())), info.name,
-                  fills == 1 ? "is" : "are", fill, rest.low, rest.high, fills == 1 ? "it" : "them"));
+  if (low > high) return;  // there are no others
+  Range rest = {low, high};
+  std::erase_if(fills, [&](const auto& found) {
+    if (stands_for_none(found.first, found.second, values, low, high)) return false;
+    rest = {std::min(rest.low, found.first), std::max(rest.high, found.first)};
+    return true;
+  });
+  if (!fills.empty()) warnings.push_back(fills_sentence(fills, values.size(), info.name, rounded_out(rest.low, rest.high)));
 }
 
 std::optional<Summary::Tails> heavy_tails(const std::vector<double>& sorted, double sd) {

@@ -9,9 +9,9 @@
 
 namespace drift {
 
-// Values that stand for none, though nothing said so: -9999, 9.96921e+36 and their like, far outside of all others. Adds a
-// sentence with the range of the others as a proposal. Throws Error where no statistics can be made of the values: their
-// squares are not numbers, or nothing.
+// Values that stand for none, though nothing said so: -9999, 9.96921e+36 and their like, far outside of all others, or outside
+// and repeated. Adds a sentence with the range of the others as a proposal. Throws Error where no statistics can be made of the
+// values: their squares are not numbers, or nothing.
 void check_values(const std::vector<double>& values, const VariableInfo& info, std::vector<std::string>& warnings);
 
 // The tails of values in ascending order, where their standard deviation is far above what the quartiles would make it, with a

@@ -11,6 +11,7 @@
 #include "data/platform_names.h"
 #include "data/reading_testing.h"
 #include "data/standard_names.h"
+#include "data/time_units.h"
 #include "drift/error.h"
 #include "drift/standard_name.h"
 #include "netcdf/netcdf_testing.h"
@@ -54,6 +55,37 @@ TEST_F(Table, FillValuesAreRemarkedUponWithAProposal) {
   EXPECT_THAT(warnings(write({"-99", "-60", "-80"})), IsEmpty());  // not far from the others: it may be a value
 }
 
+// `count` fills among 1,000 values evenly between low and high.
+std::vector<std::string> warnings_among(double low, double high, const std::vector<std::pair<double, int>>& fills) {
+  std::vector<double> values;
+  for (int i = 0; i < 1000; ++i) values.push_back(low + (high - low) * i / 999.0);
+  for (const auto& [fill, count] : fills) values.insert(values.end(), static_cast<std::size_t>(count), fill);
+  std::vector<std::string> warnings;
+  check_values(values, {.name = "v"}, warnings);
+  return warnings;
+}
+
+TEST(FillValues, AreRemarkedUponAmongWideValuesWhereTheyAreRepeated) {
+  EXPECT_THAT(warnings_among(0, 4000, {{-9999, 40}}), ElementsAre(AllOf(HasSubstr("40 of 1,040"), HasSubstr("--valid 0:4000"))));
+  EXPECT_THAT(warnings_among(-6000, 2000, {{-32768, 40}}), ElementsAre(HasSubstr("are -32768, which looks like a fill value")));
+  EXPECT_THAT(warnings_among(-500, 500, {{-9999, 30}}), ElementsAre(HasSubstr("are -9999,")));
+  EXPECT_THAT(warnings_among(0, 4000, {{-9999, 1}}), IsEmpty()) << "once it may be a value";
+  EXPECT_THAT(warnings_among(0, 4000, {{-9999, 4}}), IsEmpty()) << "less than 0.5 %";
+  EXPECT_THAT(warnings_among(-80, -60, {{-99, 2}}), IsEmpty());
+  EXPECT_THAT(warnings_among(0, 4000, {{999, 40}}), IsEmpty()) << "within the others";
+  EXPECT_THAT(warnings_among(0, 800, {{999.0, 40}}), ElementsAre(HasSubstr("are 999,")))
+      << "further than the others from each other";
+}
+
+TEST(FillValues, AreAllNamedAlsoInSinglePrecision) {
+  for (const double fill : {999.9, -999.9, 99.99, -99.99, -9999.99}) {
+    EXPECT_THAT(warnings_among(-1, 1, {{fill, 5}}), ElementsAre(HasSubstr(fmt::format("are {:g}", fill))));
+    EXPECT_THAT(warnings_among(-1, 1, {{static_cast<float>(fill), 5}}), ElementsAre(HasSubstr(fmt::format("are {:.10g}", fill))));
+  }
+  EXPECT_THAT(warnings_among(-1, 1, {{-9999, 5}, {1e20, 7}, {-99.5, 1}}),
+              ElementsAre(AllOf(HasSubstr("12 of 1,013 values of 'v' look like fill values (5 are -9999, 7 are 1e+20)"))));
+}
+
 TEST_F(Table, ValuesThatCannotBeSquaredGetAnEarlyAnswer) {
   EXPECT_THAT(refusal({write({"1e300"})}), AllOf(HasSubstr("the value 1e+300"), HasSubstr("--valid")));
   EXPECT_THAT(refusal(
@@ -75,6 +107,15 @@ TEST_F(Table, TimesThatCanHardlyBeDaysAreRemarkedUpon) {
   EXPECT_THAT(warnings(write({}, 2014.1, 0.01)), ElementsAre(HasSubstr("look like years")));
   const std::string path = write({}, 1.6e9);
   EXPECT_THAT(warnings(path, {.time_units = "seconds since 1970-01-01"}), IsEmpty());
+}
+
+TEST(DoubtfulTimes, AreDatesWrittenAsNumbers) {
+  Observations observations;
+  observations.time_days = {20200131.0, 20210228.0};
+  EXPECT_THAT(doubtful_times(observations),
+              HasSubstr("look like dates written as YYYYMMDD; --time-units 'yyyymmdd' reads them so"));
+  observations.time_days = {20200131120000.0, 20210228060000.0};
+  EXPECT_THAT(doubtful_times(observations), HasSubstr("--time-units 'yyyymmddhhmmss'"));
 }
 
 TEST_F(Table, OptionsSayWhatTheValuesAre) {
@@ -121,7 +162,8 @@ TEST(Sketches, ShowWhereAndWhen) {
     o.value.push_back(0.1 * i);
   }
   const Dataset data = make_dataset(o, {}, {.calendar_time = false});
-  const std::vector<std::string> map = sketch_map(data, 40);
+  const Sketch sketch = sketch_map(data, 40);
+  const std::vector<std::string>& map = sketch.rows;
   ASSERT_THAT(map.size(), testing::AllOf(testing::Ge(15u), testing::Le(25u)));
   EXPECT_EQ(map.front().front(), '#');
   EXPECT_EQ(map.back().back(), ':');
@@ -154,6 +196,48 @@ TEST(StandardNames, AreAscendingAndKnownWithTheirModifier) {
   for (const StandardName& known : standard_name_table()) EXPECT_TRUE(may_be_standard_name(known.name)) << known.name;
 }
 
+TEST(StandardNames, OfAHeightFollowWhatTheLongNameSaysItIsAbove) {
+  const auto proposed = [](std::string_view long_name) { return standard_name_proposal("ssh", long_name); };
+  const std::string anomaly = "; did you mean 'sea_surface_height_above_mean_sea_level'?";
+  EXPECT_EQ(proposed("sea surface height relative to mean_sea_surface"), anomaly);
+  EXPECT_EQ(proposed("Sea surface height anomaly"), anomaly);
+  EXPECT_EQ(proposed("sea surface height above geoid"), "; did you mean 'sea_surface_height_above_geoid'?");
+  EXPECT_EQ(proposed("height above the ellipsoid"), "; did you mean 'sea_surface_height_above_reference_ellipsoid'?");
+  for (const char* of_both : {"", "sea surface height", "anomaly of the dynamic topography"}) {
+    EXPECT_THAT(proposed(of_both),
+                AllOf(HasSubstr("above_mean_sea_level' (an anomaly)"), HasSubstr("or 'sea_surface_height_above_geoid'")));
+  }
+}
+
+TEST(StandardNames, MisspeltByOneLetterAreToldFromOthersThatMayBeRight) {
+  EXPECT_EQ(misspelt_standard_name("sea_surface_temprature"), "sea_surface_temperature");
+  EXPECT_EQ(misspelt_standard_name("sea_surface_hieght_above_geoid"), "sea_surface_height_above_geoid");
+  EXPECT_EQ(misspelt_standard_name("Wind_Speed"), "wind_speed");
+  for (const char* name :
+       {"sea_surface_temperature", "mole_fraction_of_butane_in_air", "mass_concentration_of_chlorophyll_d_in_sea_water",
+        "westward_wind", "sea_level_of_a_distant_planet", "sst", ""})
+    EXPECT_EQ(misspelt_standard_name(name), "") << name;
+}
+
+TEST(StandardNames, OfAFileThatAreMisspeltAreLeftOutAndUnknownOnesKept) {
+  const ScratchFolder folder;
+  const std::string path = (folder / "s.nc").string();
+  const auto reading = [&](const std::string& name) {
+    {
+      NcTestFile file(path);
+      const int n = file.dimension("obs", 2);
+      file.variable("lon", NC_DOUBLE, {n}, {1, 2}, "degrees_east");
+      file.variable("lat", NC_DOUBLE, {n}, {1, 2}, "degrees_north");
+      file.variable("heat", NC_DOUBLE, {n}, {1, 2}, "K", name.c_str());
+    }
+    return read_observations({path});
+  };
+  const Reading misspelt = reading("sea_surface_temprature");
+  EXPECT_EQ(misspelt.value.standard_name, "");
+  EXPECT_THAT(misspelt.report.warnings, ElementsAre(HasSubstr("--standard-name sea_surface_temperature sets it")));
+  EXPECT_EQ(reading("sea_level_of_a_distant_planet").value.standard_name, "sea_level_of_a_distant_planet");
+}
+
 TEST(StandardNames, OfOneWordThatNobodyKnowsAreNoneAndOthersMayBe) {
   for (const char* name : {"ssh", "sst", "", "sea level", "2m_temperature"}) EXPECT_FALSE(may_be_standard_name(name)) << name;
   for (const char* name : {"depth", "air_sea_flux_of_13CO2", "sea_level_of_a_distant_planet standard_error"})
@@ -181,11 +265,20 @@ TEST(PlatformNames, AreThoseOfSatellites) {
   EXPECT_EQ(platform_called("Satellite"), "");
 }
 
+TEST(PlatformNames, OfACodeAreThoseOfAvisosSatellites) {
+  EXPECT_THAT(platforms_called({"al", "c2", "h2", "j2"}), ElementsAre("SARAL/AltiKa", "CryoSat-2", "HY-2A", "Jason-2"));
+  EXPECT_THAT(platforms_called({"TP", "en", "s6a-lr"}), ElementsAre("TOPEX/Poseidon", "Envisat", "Sentinel-6A"));
+  EXPECT_EQ(platform_called("g2"), "GFO");
+}
+
 TEST(PlatformNames, OfAColumnStayApart) {
   EXPECT_THAT(platforms_called({"S3A", "altika", "Satellite", "buoy 7"}),
               ElementsAre("Sentinel-3A", "SARAL/AltiKa", "Satellite", "buoy 7"));
   EXPECT_THAT(platforms_called({"S3A1", "S3A2", "j2"}), ElementsAre("S3A1", "S3A2", "j2"));
+  EXPECT_THAT(platforms_called({"j2", "tp", "buoy 7"}), ElementsAre("j2", "tp", "buoy 7"));
+  EXPECT_THAT(platforms_called({"j1", "j1n", "c2"}), ElementsAre("j1", "j1n", "CryoSat-2"));
   EXPECT_TRUE(is_platform("Sentinel-3B", "s3b"));
+  EXPECT_TRUE(is_platform("Jason-2", "j2"));
   EXPECT_TRUE(is_platform("buoy 7", "buoy 7"));
   EXPECT_FALSE(is_platform("Sentinel-3B", "S3A"));
 }

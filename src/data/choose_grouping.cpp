@@ -1,4 +1,4 @@
-// How large blocks must be for held-out observations to lie about as far from the rest as a map's points in gaps do. Points are
+// Finds the size of blocks whose held-out observations lie about as far from the rest as a map's points in gaps do. Points are
 // drawn over the observations' extent; those two to thirty spacings from the nearest observation lie in gaps. The side is twice
 // the distance that 90 % of them do not exceed. On an image with clouds cut out (the contest of Heaton et al. 2019) that is 27
 // km: observations held out in such blocks lie 5.1 km from the rest in the mean, and 90 % within 10 km; the contest's test
@@ -82,7 +82,7 @@ std::pair<double, double> time_span(const Observations& o, std::span<const std::
   return span;
 }
 
-// Where a map is made: the observations' extent, on the sphere between their outermost longitudes and latitudes.
+// Extent of a map: that of the observations, on the sphere between their outermost longitudes and latitudes.
 class MapExtent {
  public:
   MapExtent(const Observations& o, std::span<const std::size_t> rows, bool on_plane) : on_plane_(on_plane) {
@@ -117,7 +117,7 @@ double nearest(const PointTree& tree, const UnitVector& point, std::size_t which
 }
 
 // In km, or in the plane's unit. Places that are seen again and again count once.
-Distances distances_in_space(const Observations& o, std::span<const std::size_t> rows, bool on_plane) {
+Distances distances_in_space(const Observations& o, std::span<const std::size_t> rows, bool on_plane, const Control& control) {
   PointCloud cloud;
   for (const std::size_t row : rows) {
     cloud.points.push_back(on_plane ? UnitVector{o.lon_deg[row], o.lat_deg[row], 0.0}
@@ -127,7 +127,9 @@ Distances distances_in_space(const Observations& o, std::span<const std::size_t>
   cloud.points.erase(std::unique(cloud.points.begin(), cloud.points.end()), cloud.points.end());
   if (cloud.points.size() < 2) return {};
   PointTree tree(3, cloud, nanoflann::KDTreeSingleIndexAdaptorParams(16));
+  control.check_stop();
   tree.buildIndex();
+  control.check_stop();
   const double unit = on_plane ? 1.0 : kEarthRadiusKm;
   std::vector<double> apart;
   const std::size_t stride = std::max<std::size_t>(1, cloud.points.size() / static_cast<std::size_t>(kProbes));
@@ -143,8 +145,9 @@ Distances distances_in_space(const Observations& o, std::span<const std::size_t>
 }
 
 // In days, within squares of this side: between the times at which one is seen, and from any time to the nearest of them.
-Distances distances_in_time(const Observations& o, std::span<const std::size_t> rows, const GroupOptions& squares) {
-  const Groups groups = find_groups(o, squares, rows);
+Distances distances_in_time(const Observations& o, std::span<const std::size_t> rows, const GroupOptions& squares,
+                            const Control& control) {
+  const Groups groups = find_groups(o, squares, rows, control);
   std::vector<std::vector<double>> times(groups.sizes.size());
   for (std::size_t i = 0; i < rows.size(); ++i) times[groups.of[i]].push_back(o.time_days[rows[i]]);
   const auto [first, last] = time_span(o, rows);
@@ -171,8 +174,8 @@ double two_digits(double number) { return to_digits(number, 2); }
 
 class BlockChooser {
  public:
-  BlockChooser(const Observations& o, const Rows& rows, bool on_plane, const std::string& unit)
-      : o_(o), rows_(some_rows(o, rows)), unit_(on_plane ? unit : "km") {
+  BlockChooser(const Observations& o, const Rows& rows, bool on_plane, const std::string& unit, const Control& control)
+      : o_(o), rows_(some_rows(o, rows)), unit_(on_plane ? unit : "km"), control_(control) {
     blocks_.method = SplitMethod::block;
     blocks_.on_plane = on_plane;
     blocks_.block = 1.0;
@@ -180,7 +183,7 @@ class BlockChooser {
   }
 
   GroupingChoice choose() && {
-    space_ = distances_in_space(o_, rows_, blocks_.on_plane);
+    space_ = distances_in_space(o_, rows_, blocks_.on_plane, control_);
     const double by_gaps = kBlockPerGap * space_.in_gaps.value_or(0.0);
     if (space_.spacing > 0.0) blocks_.block = std::max(by_gaps, kNarrowest * space_.spacing);
     if (!o_.time_days.empty()) choose_days();
@@ -194,7 +197,7 @@ class BlockChooser {
   void choose_days() {
     const auto [first, last] = time_span(o_, rows_);
     if (first == last) return;
-    const Distances time = distances_in_time(o_, rows_, blocks_);
+    const Distances time = distances_in_time(o_, rows_, blocks_, control_);
     const double days = std::max(kBlockPerGap * time.in_gaps.value_or(0.0), kShortest * time.spacing);
     if (2.0 * days <= last - first) blocks_.block_days = days;
   }
@@ -203,7 +206,8 @@ class BlockChooser {
   bool make_enough() {
     const double narrowest = 2.0 * space_.spacing;
     for (bool enough = true;; enough = false) {
-      if (find_groups(o_, blocks_, rows_).sizes.size() >= kFewestBlocks || blocks_.block < narrowest || !(narrowest > 0.0))
+      if (find_groups(o_, blocks_, rows_, control_).sizes.size() >= kFewestBlocks || blocks_.block < narrowest ||
+          !(narrowest > 0.0))
         return enough;
       blocks_.block *= 0.8;
       blocks_.block_days *= 0.8;
@@ -221,6 +225,7 @@ class BlockChooser {
   const Observations& o_;
   std::vector<std::size_t> rows_;
   std::string unit_;
+  const Control& control_;
   GroupOptions blocks_;
   Distances space_;
 };
@@ -228,18 +233,18 @@ class BlockChooser {
 }  // namespace
 
 GroupingChoice choose_blocks(const Observations& observations, bool on_plane, const std::string& unit,
-                             const std::optional<std::span<const std::size_t>>& rows) {
-  return BlockChooser(observations, rows, on_plane, unit).choose();
+                             const std::optional<std::span<const std::size_t>>& rows, const Control& control) {
+  return BlockChooser(observations, rows, on_plane, unit, control).choose();
 }
 
 GroupingChoice choose_grouping(const Observations& observations, bool on_plane, const std::string& unit,
-                               const std::optional<std::span<const std::size_t>>& rows) {
+                               const std::optional<std::span<const std::size_t>>& rows, const Control& control) {
   std::vector<std::size_t> all;
   const std::size_t tracks = count_tracks(observations, rows_or_all(observations, rows, all));
   if (tracks >= kFewestTracks) {
     return {.method = SplitMethod::track, .reason = "Neighbours on a track are correlated, so tracks are kept whole."};
   }
-  GroupingChoice choice = choose_blocks(observations, on_plane, unit, rows);
+  GroupingChoice choice = choose_blocks(observations, on_plane, unit, rows, control);
   if (tracks > 0) {
     choice.reason = fmt::format("{} too few to divide. {}", tracks == 1 ? "One track is" : fmt::format("{} tracks are", tracks),
                                 choice.reason);

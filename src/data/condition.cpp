@@ -107,7 +107,7 @@ Condition parse_condition(const std::string& text) {
   for (const Operator& op : kWords) {
     if (const std::size_t at = text.find(op.sign); at != std::string::npos) return make(text, op, at);
   }
-  fail(text, "is not one");
+  fail(text, "is not valid");
 }
 
 }  // namespace drift

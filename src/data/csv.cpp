@@ -5,6 +5,7 @@
 #include "data/csv.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -63,10 +64,9 @@ class Assembly {
     if (too_many_bad()) fail_bad();
     CsvReading reading;
     reading.warnings = layout_.warnings;
-    if (bad_ > 0) {
-      reading.part.rejected.push_back({"bad row", bad_});
-      reading.warnings.push_back(fmt::format("{}, {}: {}.", bad_ == 1 ? "a row was left out" : "the first of the rows left out",
-                                             source_.at_line(first_bad_line_), first_bad_));
+    if (bad_rows_ > 0) {
+      reading.part.rejected.push_back({"bad row", bad_rows_});
+      warn_of_bad(reading.warnings);
     }
     for (std::size_t role = 0; role < kCsvRoles; ++role) {
       if (missing_[role] == 0) continue;
@@ -85,24 +85,53 @@ class Assembly {
   }
 
  private:
+  // Rows with which one thing is wrong.
+  struct Bad {
+    std::string kind = {}, message = {};  // of the first
+    std::size_t count = 0;
+    std::vector<std::size_t> lines = {};  // of the first few
+  };
+
   void count_bad(const CsvChunk& chunk) {
-    if (chunk.bad == 0) return;
-    if (bad_ == 0) {
-      first_bad_line_ = source_.line_of(chunk.first_bad->at);
-      first_bad_ = chunk.first_bad->message;
+    for (const CsvBad& some : chunk.bad) {
+      const CsvProblem& first = some.first.front();
+      const auto same = std::find_if(bad_.begin(), bad_.end(), [&](const Bad& bad) { return bad.kind == first.kind; });
+      Bad& bad = same == bad_.end() ? bad_.emplace_back(Bad{.kind = first.kind, .message = first.message}) : *same;
+      bad.count += some.count;
+      bad_rows_ += some.count;
+      for (const CsvProblem& problem : some.first) {
+        if (bad.lines.size() < kBadShown) bad.lines.push_back(source_.line_of(problem.at));
+      }
     }
-    bad_ += chunk.bad;
     constexpr std::size_t kEnough = 1000;  // not all of a large file need be read to see that it is none
-    if (bad_ > kEnough && too_many_bad()) fail_bad();
+    if (bad_rows_ > kEnough && too_many_bad()) fail_bad();
   }
 
-  bool too_many_bad() const { return static_cast<double>(bad_) > kMostBad * static_cast<double>(rows_); }
+  // A sentence for each kind.
+  void warn_of_bad(std::vector<std::string>& warnings) const {
+    constexpr std::size_t kKinds = 5;
+    for (std::size_t i = 0; i < std::min(bad_.size(), kKinds); ++i) {
+      const Bad& bad = bad_[i];
+      const std::vector<std::size_t> others(bad.lines.begin() + 1, bad.lines.end());
+      const std::string lines = fmt::format("{}{}{}{}", source_.at_line(bad.lines.front()), others.empty() ? "" : ", ",
+                                            fmt::join(others, ", "), bad.count > bad.lines.size() ? " and others" : "");
+      warnings.push_back(bad.count == 1 ? fmt::format("a row was left out, {}: {}.", lines, bad.message)
+                                        : fmt::format("{} rows were left out, {}: {}.", bad.count, lines, bad.message));
+    }
+    std::size_t rest = 0;
+    for (std::size_t i = kKinds; i < bad_.size(); ++i) rest += bad_[i].count;
+    if (rest > 0) warnings.push_back(fmt::format("{} more rows were left out for other reasons.", rest));
+  }
+
+  bool too_many_bad() const { return static_cast<double>(bad_rows_) > kMostBad * static_cast<double>(rows_); }
 
   [[noreturn]] void fail_bad() const {
-    throw Error(fmt::format(
-        "{}: {}{}", source_.at_line(first_bad_line_), first_bad_,
-        rows_ == 1 ? std::string()
-                   : fmt::format("; {} of {} rows are bad, and more than {:.0f} % is too many", bad_, rows_, 100.0 * kMostBad)));
+    const Bad& first =
+        *std::min_element(bad_.begin(), bad_.end(), [](const Bad& a, const Bad& b) { return a.lines[0] < b.lines[0]; });
+    throw Error(fmt::format("{}: {}{}", source_.at_line(first.lines[0]), first.message,
+                            rows_ == 1 ? std::string()
+                                       : fmt::format("; {} of {} rows are bad, and more than {:.0f} % is too many", bad_rows_,
+                                                     rows_, 100.0 * kMostBad)));
   }
 
   // All of a file's times are of one kind.
@@ -132,8 +161,8 @@ class Assembly {
   std::size_t rows_ = 0;
   std::array<std::size_t, kCsvRoles> missing_ = {};
   std::vector<Rejected> refused_;
-  std::size_t bad_ = 0, first_bad_line_ = 0;
-  std::string first_bad_;
+  std::vector<Bad> bad_;  // by kind, in the order of the first of each
+  std::size_t bad_rows_ = 0;
   bool iso_times_ = false, number_times_ = false;
 };
 
@@ -154,6 +183,7 @@ CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options
   CsvSource source(path, sizes.window);
   CsvLayout layout = read_layout(source, path.string(), options.columns, filter);
   if (!options.time_units.empty()) layout.time_units = parse_time_units(options.time_units);
+  if (options.time_units.empty()) find_written_dates(source, layout);
   Assembly assembly(source, layout);
   std::vector<CsvChunk> chunks;
   for_windows(source, [&](std::string_view rows) {

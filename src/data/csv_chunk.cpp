@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "core/longitude.h"
 #include "data/csv_field.h"
+#include "data/csv_time.h"
 
 namespace drift {
 namespace {
@@ -31,7 +33,7 @@ class ChunkReader {
       if (count != 0) {
         ++chunk_.rows;
         if (count != fields_.size()) {
-          skip({row, fmt::format("{} field{} but the header has {}", count, count == 1 ? "" : "s", fields_.size())});
+          skip({row, fmt::format("{} field{} but the header has {}", count, count == 1 ? "" : "s", fields_.size()), "fields"});
         } else {
           read_row();
         }
@@ -43,15 +45,17 @@ class ChunkReader {
  private:
   const CsvField& field(CsvRole role) const { return fields_[layout_.column_of(role)]; }
 
-  [[noreturn]] void fail(CsvRole role, const std::string& message) const { fail(layout_.column_of(role), message); }
-  [[noreturn]] void fail(std::size_t column, const std::string& message) const {
-    const std::string_view text = fields_[column].text;
-    throw CsvProblem{text.data(),
-                     fmt::format("\"{}\" in column \"{}\" {}", excerpt(text), excerpt(layout_.names[column]), message)};
+  [[noreturn]] void fail(CsvRole role, const std::string& message) const {
+    throw field_problem(field(role), layout_.name_of(role), message);
   }
 
   void skip(CsvProblem&& problem) {
-    if (chunk_.bad++ == 0) chunk_.first_bad = std::move(problem);
+    if (problem.kind.empty()) problem.kind = problem.message;
+    const auto same = std::find_if(chunk_.bad.begin(), chunk_.bad.end(),
+                                   [&](const CsvBad& bad) { return bad.first.front().kind == problem.kind; });
+    CsvBad& bad = same == chunk_.bad.end() ? chunk_.bad.emplace_back() : *same;
+    ++bad.count;
+    if (bad.first.size() < kBadShown) bad.first.push_back(std::move(problem));
   }
 
   void read_row() {
@@ -99,8 +103,7 @@ class ChunkReader {
     double number = 0.0;
     const CsvParsed parsed = parse_number(text.text, number);
     if (parsed == CsvParsed::bad) {
-      throw CsvProblem{text.text.data(), fmt::format("\"{}\" in column \"{}\" is not a number, which \"{}\" needs",
-                                                     excerpt(text.text), excerpt(layout_.names[column]), condition.text)};
+      throw field_problem(text, layout_.names[column], fmt::format("is not a number, which \"{}\" needs", condition.text));
     }
     return parsed == CsvParsed::good && condition.holds(number);
   }
@@ -123,47 +126,23 @@ class ChunkReader {
   }
 
   bool read_number(CsvRole role, double& number) const {
-    return read_number(layout_.column_of(role), number,
-                       role == CsvRole::time ? "is neither a number nor a time like 2020-01-31T12:00:00Z" : "is not a number");
-  }
-  bool read_number(std::size_t column, double& number, const char* misfit) const {
-    switch (parse_number(fields_[column].text, number)) {
+    switch (parse_number(field(role).text, number)) {
       case CsvParsed::good:
         return true;
       case CsvParsed::missing:
         return false;
       case CsvParsed::not_finite:
-        fail(column, "is not a finite number");
+        fail(role, "is not a finite number");
       default:
-        fail(column, misfit);
+        fail(role, "is not a number");
     }
   }
 
   bool read_time(double& number) {
-    const std::string_view text = field(CsvRole::time).text;
-    const bool of_columns = !layout_.date_columns.empty();
-    const bool iso = of_columns || looks_like_date(text);
-    if (of_columns) {
-      if (!read_date(number)) return false;
-    } else if (iso) {
-      if (!parse_iso_time(text, number)) fail(CsvRole::time, "is not a time like 2020-01-31T12:00:00Z");
-    } else {
-      if (!read_number(CsvRole::time, number)) return false;
-      if (layout_.time_units) number = layout_.time_units->to_days(number);
-    }
-    const char*& first = iso ? chunk_.first_iso_time : chunk_.first_number_time;
-    if (first == nullptr) first = text.data();
-    return true;
-  }
-
-  bool read_date(double& days) const {
-    std::array<double, 6> pieces = {};
-    for (std::size_t i = 0; i < layout_.date_columns.size(); ++i) {
-      if (!read_number(layout_.date_columns[i], pieces.at(i), "is not a number")) return false;
-    }
-    if (!days_of_date(pieces, days)) {
-      fail(CsvRole::time, fmt::format("with month {:g} and day {:g} is no date", pieces[1], pieces[2]));
-    }
+    const CsvTime kind = drift::read_time(layout_, fields_, number);
+    if (kind == CsvTime::missing) return false;
+    const char*& first = kind == CsvTime::date ? chunk_.first_iso_time : chunk_.first_number_time;
+    if (first == nullptr) first = field(CsvRole::time).text.data();
     return true;
   }
 
@@ -236,8 +215,7 @@ void CsvChunk::read(std::string_view text, const CsvLayout& layout) {
   missing = {};
   refused.clear();
   first_iso_time = first_number_time = nullptr;
-  bad = 0;
-  first_bad.reset();
+  bad.clear();
   problem.reset();
   try {
     ChunkReader(layout, *this).read(text);

@@ -14,6 +14,13 @@
 
 namespace drift {
 
+// Rows with which one thing is wrong.
+struct CsvBad {
+  std::size_t count = 0;
+  std::vector<CsvProblem> first;  // up to kBadShown of them
+};
+inline constexpr std::size_t kBadShown = 3;
+
 // What the rows of one piece of text hold. Tracks and platforms are numbers of this chunk's own labels.
 struct CsvChunk {
   Observations observations;
@@ -24,8 +31,7 @@ struct CsvChunk {
   std::vector<Rejected> refused;                    // rows that were not wanted
   const char* first_iso_time = nullptr;
   const char* first_number_time = nullptr;
-  std::size_t bad = 0;  // rows that cannot be what they should, left out
-  std::optional<CsvProblem> first_bad;
+  std::vector<CsvBad> bad;  // rows that cannot be what they should, left out: by kind, in the order in which these occur
   std::optional<CsvProblem> problem;  // after which no row can be told; what comes after it was not read
 
   // Empties it and reads `text`, which is whole rows ending with \n.

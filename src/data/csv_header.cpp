@@ -10,6 +10,7 @@
 
 #include "data/csv_field.h"
 #include "data/time_units.h"
+#include "data/unread.h"
 #include "data/words.h"
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
@@ -28,7 +29,8 @@ const RoleNames kLon = {"lon", &Roles::lon, {"lon", "longitude", "lon_deg"}, tru
 const RoleNames kLat = {"lat", &Roles::lat, {"lat", "latitude", "lat_deg"}, true};
 const RoleNames kX = {"x", &Roles::x, {"x", "easting"}, true};
 const RoleNames kY = {"y", &Roles::y, {"y", "northing"}, true};
-const RoleNames kTime = {"time", &Roles::time, {"time", "date", "datetime", "t", "time_days"}, false};
+const RoleNames kTime = {
+    "time", &Roles::time, {"time", "date", "datetime", "date/time", "date_time", "timestamp", "t", "time_days"}, false};
 const RoleNames kValue = {"value", &Roles::value, {"value"}, true};
 const RoleNames kSigma = {"sigma", &Roles::sigma, {"sigma", "sd", "error", "uncertainty"}, false};
 const RoleNames kTrack = {"track", &Roles::track, {"track", "pass", "cycle_pass"}, false};
@@ -41,17 +43,8 @@ const std::array<RoleNames, 6> kDate = {{{"time", nullptr, {"year", "yr", "yyyy"
                                          {"time", nullptr, {"hour", "hr", "hh"}, false},
                                          {"time", nullptr, {"minute", "min"}, false},
                                          {"time", nullptr, {"second", "sec"}, false}}};
-
-// Whether a column is called like the standard error of another: "co2std", "co2_err", "sigma_co2" of "co2".
-bool is_error_of(const std::string& name, const std::string& value) {
-  constexpr std::array<std::string_view, 9> kErrorWords = {"std", "sd",          "stdev", "err", "error",
-                                                           "unc", "uncertainty", "sigma", "se"};
-  const auto begins = name.starts_with(value), ends = name.ends_with(value);
-  if (value.empty() || name.size() <= value.size() || !(begins || ends)) return false;
-  std::string rest = begins ? name.substr(value.size()) : name.substr(0, name.size() - value.size());
-  std::erase_if(rest, [](char c) { return c == '_' || c == ' ' || c == '-' || c == '.'; });
-  return std::find(kErrorWords.begin(), kErrorWords.end(), rest) != kErrorWords.end();
-}
+const RoleNames kDayOfYear = {
+    "time", nullptr, {"doy", "day_of_year", "dayofyear", "yday", "yearday", "jday", "julian_day", "julianday"}, true};
 
 // "Longitude [degrees]" is "longitude".
 std::string without_unit(std::string_view name) {
@@ -85,7 +78,7 @@ class RoleFinder {
 
   std::size_t find(const RoleNames& role) const {
     const std::string& name = wanted_.*role.wanted;
-    if (name == kNoRole && role.required) fail("the option '{}' is \"{}\", but that column is needed", role.option, name);
+    if (name == kNoRole && role.required) fail("--{} is \"{}\", but that column is needed", role.option, name);
     if (name == kNoRole) return kNoColumn;
     if (!name.empty()) return named(role.option, name);
     const std::vector<std::size_t> found = guesses(role);
@@ -97,9 +90,9 @@ class RoleFinder {
       if (left.size() > 1) fail_ambiguous(left);
     }
     if (found.empty()) {
-      fail("no column is called {}; name the right one with the option '{}'", fmt::join(role.usual, " or "), role.option);
+      fail("no column is called {}; name the right one with --{}", fmt::join(role.usual, " or "), role.option);
     }
-    fail("both \"{}\" and \"{}\" could be the {}; name the right one with the option '{}'{}", names_[found[0]], names_[found[1]],
+    fail("both \"{}\" and \"{}\" could be the {}; name the right one with --{}{}", names_[found[0]], names_[found[1]],
          role.option, role.option, role.required ? "" : fmt::format(", or \"{}\" for none", kNoRole));
   }
 
@@ -107,6 +100,25 @@ class RoleFinder {
   std::size_t find_piece(const RoleNames& piece) const {
     const std::vector<std::size_t> found = guesses(piece);
     return found.size() == 1 ? found.front() : kNoColumn;
+  }
+
+  bool is_called(std::size_t column, const RoleNames& role) const {
+    return std::find(role.usual.begin(), role.usual.end(), without_unit(names_[column])) != role.usual.end();
+  }
+  bool is_piece_of_date(std::size_t column) const {
+    return is_called(column, kDayOfYear) ||
+           std::any_of(kDate.begin(), kDate.end(), [&](const RoleNames& piece) { return is_called(column, piece); });
+  }
+
+  // The only column that is called so and that no option names; kNoColumn: none, or several.
+  std::size_t find_called(std::string_view wanted) const {
+    std::size_t found = kNoColumn;
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (claimed_[i] || without_unit(names_[i]) != wanted) continue;
+      if (found != kNoColumn) return kNoColumn;
+      found = i;
+    }
+    return found;
   }
 
   // The first column that may hold times, or the standard errors of `value`, and that no role took; kNoColumn: none.
@@ -140,11 +152,11 @@ class RoleFinder {
     }
     const std::vector<std::size_t>& found = same.empty() ? alike : same;
     if (found.size() == 1) return found.front();
-    if (found.size() > 1) fail("{} columns are called \"{}\" (the option '{}')", found.size(), name, option);
+    if (found.size() > 1) fail("{} columns are called \"{}\" (--{})", found.size(), name, option);
     std::vector<std::string> shown;
     for (const std::string& each : names_) shown.push_back(excerpt(each));
     const std::vector<std::string_view> known(shown.begin(), shown.end());
-    throw UsageError(fmt::format("{}: no column \"{}\" (the option '{}'){}", file_, name, option, did_you_mean(name, known)));
+    throw UsageError(fmt::format("{}: no column \"{}\" (--{}){}", file_, name, option, did_you_mean(name, known)));
   }
 
  private:
@@ -169,22 +181,18 @@ class RoleFinder {
   [[noreturn]] void fail_ambiguous(const std::vector<std::size_t>& found) const {
     std::vector<std::string> shown;
     for (const std::size_t i : found) shown.push_back(excerpt(names_[i]));
-    throw UsageError(
-        fmt::format("{}: no column is called value; name the right one with the option 'value', likeliest first:\n  {}", file_,
-                    fmt::join(shown, "\n  ")));
+    throw UsageError(fmt::format("{}: no column is called value; name the right one with --value, likeliest first:\n  {}", file_,
+                                 fmt::join(shown, "\n  ")));
   }
 
   // Columns that no option names and that are called like no role.
   std::vector<std::size_t> without_role() const {
     std::vector<std::size_t> left;
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      const auto is_called_like = [&, name = without_unit(names_[i])](const RoleNames* role) {
-        return std::find(role->usual.begin(), role->usual.end(), name) != role->usual.end();
-      };
-      const std::array<const RoleNames*, 15> roles = {&kLon,     &kLat,     &kX,       &kY,        &kTime,
-                                                      &kValue,   &kSigma,   &kTrack,   &kPlatform, &kDate[0],
-                                                      &kDate[1], &kDate[2], &kDate[3], &kDate[4],  &kDate[5]};
-      if (!claimed_[i] && std::none_of(roles.begin(), roles.end(), is_called_like)) left.push_back(i);
+      const auto is_called_like = [&](const RoleNames* role) { return is_called(i, *role); };
+      const std::array<const RoleNames*, 9> roles = {&kLon, &kLat, &kX, &kY, &kTime, &kValue, &kSigma, &kTrack, &kPlatform};
+      const bool has_role = is_piece_of_date(i) || std::any_of(roles.begin(), roles.end(), is_called_like);
+      if (!claimed_[i] && !has_role) left.push_back(i);
     }
     return left;
   }
@@ -192,8 +200,7 @@ class RoleFinder {
   std::vector<std::size_t> guesses(const RoleNames& role) const {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      const std::string name = without_unit(names_[i]);
-      if (!claimed_[i] && std::find(role.usual.begin(), role.usual.end(), name) != role.usual.end()) found.push_back(i);
+      if (!claimed_[i] && is_called(i, role)) found.push_back(i);
     }
     return found;
   }
@@ -220,26 +227,41 @@ char detect_separator(std::string_view header) {
 
 namespace {
 
-// The columns of a date, as named or by their usual names; none where the times are in one column or nowhere.
-std::vector<std::size_t> date_columns(const RoleFinder& finder, const std::string& wanted) {
-  std::vector<std::size_t> columns;
-  if (finder.is_date(wanted)) {
-    for (const std::string& piece : split(wanted, ',')) columns.push_back(finder.named("time", piece));
-    if (columns.size() < 3 || columns.size() > kDate.size()) {
-      finder.fail(
-          "the option 'time' names {} columns; a date has year, month and day, and hour, minute and second as well if "
-          "they are there",
-          columns.size());
-    }
-  } else if (wanted.empty() && !finder.can_guess(kTime)) {
-    for (const RoleNames& piece : kDate) {
-      const std::size_t column = finder.find_piece(piece);
-      if (column == kNoColumn) break;
-      columns.push_back(column);
-    }
-    if (columns.size() < 3) columns.clear();
+// The columns of a date as a caller names them.
+void set_named_dates(const RoleFinder& finder, const std::string& wanted, CsvLayout& layout) {
+  std::vector<std::size_t>& columns = layout.date_columns;
+  for (const std::string& piece : split(wanted, ',')) columns.push_back(finder.named("time", piece));
+  const bool by_day_of_year = columns.size() > 1 && finder.is_called(columns[1], kDayOfYear);
+  layout.date_form = by_day_of_year ? DateForm::day_of_year : columns.size() == 2 ? DateForm::day_and_clock : DateForm::calendar;
+  const std::size_t most = by_day_of_year ? kDate.size() - 1 : kDate.size();
+  if (columns.size() >= 2 && columns.size() <= most) return;
+  finder.fail(
+      "--time names {} columns; a date has year, month and day, or year and day of the year, with hour, minute and "
+      "second as well if they are there, or it has a day and a time of day",
+      columns.size());
+}
+
+// The same by their usual names, where they are there.
+void guess_dates(const RoleFinder& finder, CsvLayout& layout) {
+  const std::size_t day = finder.find_called("date"), clock = finder.find_called("time");
+  if (day != kNoColumn && clock != kNoColumn) {
+    layout.date_columns = {day, clock};
+    layout.date_form = DateForm::day_and_clock;
+    return;
   }
-  return columns;
+  if (finder.can_guess(kTime)) return;
+  const std::size_t of_year = finder.find_piece(kDayOfYear);
+  const bool by_day_of_year = of_year != kNoColumn && finder.find_piece(kDate[1]) == kNoColumn;
+  std::vector<std::size_t> columns;
+  for (std::size_t i = 0; i < kDate.size(); ++i) {
+    if (by_day_of_year && i == 2) continue;
+    const std::size_t column = by_day_of_year && i == 1 ? of_year : finder.find_piece(kDate.at(i));
+    if (column == kNoColumn) break;
+    columns.push_back(column);
+  }
+  if (columns.size() < (by_day_of_year ? 2U : 3U)) return;
+  layout.date_columns = columns;
+  layout.date_form = by_day_of_year ? DateForm::day_of_year : DateForm::calendar;
 }
 
 }  // namespace
@@ -252,16 +274,16 @@ void assign_roles(const std::string& file, const Roles& wanted, CsvLayout& layou
     layout.column[static_cast<std::size_t>(role)] = finder.find(*names);
   }
   const std::size_t time = layout.has(CsvRole::time) || wanted.time == kNoRole ? kNoColumn : finder.find_unread_time();
-  if (time != kNoColumn) layout.warnings.push_back(unread_time("column", layout.names[time]));
+  if (time != kNoColumn) {
+    const std::string& name = layout.names[time];
+    layout.warnings.push_back(finder.is_piece_of_date(time) ? unread_date(name) : unread_time("column", name));
+  }
   const bool no_times = !layout.has(CsvRole::time) && wanted.time != kNoRole;
   if (no_times && time == kNoColumn && layout.has(CsvRole::track)) layout.warnings.emplace_back(kPassesWithoutTimes);
   const bool wants_sigma = !layout.has(CsvRole::sigma) && wanted.sigma.empty();
   const std::size_t error = wants_sigma ? finder.find_error_of(layout.column_of(CsvRole::value)) : kNoColumn;
   if (error != kNoColumn) {
-    layout.warnings.push_back(
-        fmt::format("the column \"{0}\" may hold the standard errors of \"{1}\": --sigma {0} uses it, --sigma "
-                    "- does without.",
-                    layout.names[error], layout.name_of(CsvRole::value)));
+    layout.warnings.push_back(unread_sigma("column", layout.names[error], layout.name_of(CsvRole::value)));
   }
 }
 
@@ -275,7 +297,8 @@ void assign_positions(const std::string& file, const Roles& wanted, CsvLayout& l
   layout.column.fill(kNoColumn);
   layout.column[static_cast<std::size_t>(CsvRole::lon)] = finder.find(layout.on_plane ? kX : kLon);
   layout.column[static_cast<std::size_t>(CsvRole::lat)] = finder.find(layout.on_plane ? kY : kLat);
-  layout.date_columns = date_columns(finder, wanted.time);
+  if (finder.is_date(wanted.time)) set_named_dates(finder, wanted.time, layout);
+  if (wanted.time.empty()) guess_dates(finder, layout);
   std::size_t& time = layout.column[static_cast<std::size_t>(CsvRole::time)];
   time = layout.date_columns.empty() ? finder.find(kTime) : layout.date_columns.front();
 }
@@ -312,7 +335,11 @@ Roles roles_of_columns(const std::string& table, const std::vector<std::string>&
   CsvLayout layout;
   layout.names = columns;
   assign_roles(table, given, layout);
-  return columns_in_use(layout);
+  const Roles found = columns_in_use(layout);
+  if (layout.date_columns.empty()) return found;
+  throw UsageError(fmt::format(
+      "{}: its times are in several columns, {}; make one column of them, as pandas.to_datetime does, and name it as the time",
+      table, found.time));
 }
 
 }  // namespace drift

@@ -18,13 +18,19 @@ enum class CsvRole { lon, lat, time, value, sigma, track, platform };
 inline constexpr std::size_t kCsvRoles = 7;
 inline constexpr std::size_t kNoColumn = static_cast<std::size_t>(-1);
 
+// What the columns of a date hold.
+enum class DateForm { calendar, day_of_year, day_and_clock };
+
 // What the header says about the rows below it.
 struct CsvLayout {
   char separator = ',';
-  std::vector<std::string> names;              // of all columns
-  std::array<std::size_t, kCsvRoles> column;   // of each role, or kNoColumn
-  std::vector<std::size_t> date_columns = {};  // year, month, day, and hour, minute, second as far as they are; empty: one column
-  std::optional<CfTime> time_units = {};       // of times that are numbers; none: they are taken as they are
+  std::vector<std::string> names;             // of all columns
+  std::array<std::size_t, kCsvRoles> column;  // of each role, or kNoColumn
+  // Year, month and day, or year and day of the year, with hour, minute, second as far as they are; or day and time of day.
+  // Empty: times are in one column or nowhere.
+  std::vector<std::size_t> date_columns = {};
+  DateForm date_form = DateForm::calendar;
+  std::optional<CfTime> time_units = {};  // of times that are numbers; none: they are taken as they are
   bool on_plane = false;
   std::vector<std::string> warnings = {};      // whole sentences
   RowFilter filter = {};                       // which rows are wanted

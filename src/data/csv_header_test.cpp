@@ -79,11 +79,11 @@ TEST(Roles, GivenByOptionsWinOverGuesses) {
 
 TEST(Roles, MissingListTheColumnsAndTheOption) {
   EXPECT_EQ(refusal({"lon", "lat", "ssh", "sst"}),
-            "f.csv: no column is called value; name the right one with the option 'value', likeliest first:\n  ssh\n  sst");
+            "f.csv: no column is called value; name the right one with --value, likeliest first:\n  ssh\n  sst");
   EXPECT_EQ(layout_of({"lon", "lat", "ssh"}).column_of(CsvRole::value), 2u);  // nothing else can be
   EXPECT_THAT(refusal({"lon", "value"}),
-              HasSubstr("no column is called lat or latitude or lat_deg; name the right one with the option 'lat'"));
-  EXPECT_THAT(refusal({"a", "b"}), HasSubstr("the option 'lon'"));
+              HasSubstr("no column is called lat or latitude or lat_deg; name the right one with --lat"));
+  EXPECT_THAT(refusal({"a", "b"}), HasSubstr("--lon"));
   EXPECT_THAT(refusal({"lon", "lat", "value"}, {.value = kNoRole}), HasSubstr("is needed"));
 }
 
@@ -103,11 +103,10 @@ TEST(Roles, PassesWithoutTimesAreSaidSo) {
 }
 
 TEST(Roles, AmbiguousNameBothColumnsAndTheOption) {
-  EXPECT_EQ(
-      refusal({"date", "time", "lon", "lat", "value"}),
-      "f.csv: both \"date\" and \"time\" could be the time; name the right one with the option 'time', or \"-\" for none. Its "
-      "columns are \"date\", \"time\", \"lon\", \"lat\", \"value\"");
-  EXPECT_THAT(refusal({"lon", "longitude", "lat", "value"}), HasSubstr("the option 'lon'. Its"));
+  EXPECT_EQ(refusal({"datetime", "time", "lon", "lat", "value"}),
+            "f.csv: both \"datetime\" and \"time\" could be the time; name the right one with --time, or \"-\" for none. Its "
+            "columns are \"datetime\", \"time\", \"lon\", \"lat\", \"value\"");
+  EXPECT_THAT(refusal({"lon", "longitude", "lat", "value"}), HasSubstr("--lon. Its"));
   EXPECT_THAT(refusal({"lon", "lat", "ssh", "ssh"}, {.value = "ssh"}), HasSubstr("2 columns are called \"ssh\""));
 }
 
@@ -130,7 +129,44 @@ TEST(Roles, ADateMayBeOfSeveralColumns) {
   const CsvLayout named = layout_of({"d", "m", "y", "lon", "lat", "value"}, {.time = "y,m,d"});
   EXPECT_THAT(named.date_columns, testing::ElementsAre(2, 1, 0));
   EXPECT_TRUE(layout_of({"year", "month", "day", "time", "lon", "lat", "value"}).date_columns.empty());
-  EXPECT_THAT(refusal({"y", "m", "lon", "lat", "value"}, {.time = "y,m"}), HasSubstr("names 2 columns"));
+  EXPECT_THAT(refusal({"y", "m", "lon", "lat", "value"}, {.time = "y,m,y,m,y,m,y"}), HasSubstr("names 7 columns"));
+}
+
+TEST(Roles, ADateMayBeOfAYearAndADayOfIt) {
+  const CsvLayout guessed = layout_of({"year", "doy", "hour", "lon", "lat", "value"});
+  EXPECT_EQ(guessed.date_form, DateForm::day_of_year);
+  EXPECT_THAT(guessed.date_columns, testing::ElementsAre(0, 1, 2));
+  EXPECT_TRUE(guessed.warnings.empty());
+  const CsvLayout named = layout_of({"lon", "lat", "y", "JDay", "value"}, {.time = "y,JDay"});
+  EXPECT_EQ(named.date_form, DateForm::day_of_year);
+  EXPECT_THAT(named.date_columns, testing::ElementsAre(2, 3));
+}
+
+TEST(Roles, ADateMayBeOfADayAndATimeOfDay) {
+  for (const CsvLayout& layout :
+       {layout_of({"lon", "Time", "Date", "lat", "value"}), layout_of({"lon", "hm", "on", "lat", "value"}, {.time = "on,hm"})}) {
+    EXPECT_EQ(layout.date_form, DateForm::day_and_clock);
+    EXPECT_THAT(layout.date_columns, testing::ElementsAre(2, 1));
+  }
+  EXPECT_TRUE(layout_of({"date", "time", "lon", "lat", "value"}, {.time = "time"}).date_columns.empty());
+}
+
+TEST(Roles, OfTimeAreKnownAsPangaeaCallsThem) {
+  EXPECT_EQ(layout_of({"Latitude", "Longitude", "Date/Time", "Temp [C]"}).name_of(CsvRole::time), "Date/Time");
+}
+
+TEST(Roles, AYearAloneIsAPieceOfADateAndNoTime) {
+  EXPECT_THAT(layout_of({"lon", "lat", "year", "value"}).warnings,
+              testing::ElementsAre(HasSubstr("the column \"year\" may be a piece of a date: --time year,month,day")));
+}
+
+TEST(Roles, InMemoryAreOfOneColumnEach) {
+  try {
+    roles_of_columns("t", {"date", "time", "lon", "lat", "value"});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("its times are in several columns, date,time; make one column of them"));
+  }
 }
 
 TEST(Roles, AColumnThatMayHoldTimesAndIsNotReadGetsAWarning) {
@@ -142,10 +178,9 @@ TEST(Roles, AColumnThatMayHoldTimesAndIsNotReadGetsAWarning) {
 }
 
 TEST(Roles, MisspeltAreOfferedANameThatIsThere) {
-  EXPECT_EQ(refusal({"lon", "lat", "ssha"}, {.value = "shha"}),
-            "f.csv: no column \"shha\" (the option 'value'); did you mean 'ssha'?");
+  EXPECT_EQ(refusal({"lon", "lat", "ssha"}, {.value = "shha"}), "f.csv: no column \"shha\" (--value); did you mean 'ssha'?");
   EXPECT_EQ(refusal({"lon", "lat", "ssha"}, {.value = "elevation"}),
-            "f.csv: no column \"elevation\" (the option 'value'); choose from lon, lat, ssha");
+            "f.csv: no column \"elevation\" (--value); choose from lon, lat, ssha");
 }
 
 }  // namespace

@@ -15,6 +15,9 @@ CsvLayout read_layout(CsvSource& source, const std::string& file, const Roles& r
 // The same for a table of places: only positions and time are sought.
 CsvLayout read_points_layout(CsvSource& source, const std::string& file, const Roles& roles);
 
+// Gives the times their unit where they are dates written as numbers, 20200131, by the first that is there; nothing is consumed.
+void find_written_dates(CsvSource& source, CsvLayout& layout);
+
 // The columns' names alone; no roles are sought.
 CsvLayout read_names(CsvSource& source);
 

@@ -1,7 +1,11 @@
 #include "data/csv_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+
+#include "data/csv_field.h"
 
 namespace drift {
 namespace {
@@ -35,6 +39,11 @@ std::string CsvField::unescaped() const {
     if (escaped && text[i] == '"') ++i;
   }
   return plain;
+}
+
+CsvProblem field_problem(const CsvField& field, const std::string& column, const std::string& what) {
+  const std::string kind = fmt::format("in column \"{}\" {}", excerpt(column), what);
+  return {field.text.data(), fmt::format("\"{}\" {}", excerpt(field.text), kind), kind};
 }
 
 CsvRowScanner::CsvRowScanner(char separator) : separator_(separator) {

@@ -12,6 +12,7 @@ namespace drift {
 struct CsvProblem {
   const char* at = nullptr;
   std::string message;
+  std::string kind = {};  // the same for all rows with which this is wrong; empty: the message
 };
 
 struct CsvField {
@@ -21,6 +22,9 @@ struct CsvField {
 
   std::string unescaped() const;
 };
+
+// A field that its column cannot hold: "abc" in column "value" is not a number.
+CsvProblem field_problem(const CsvField& field, const std::string& column, const std::string& what);
 
 // Takes rows apart. A field that begins with a quote ends at the next single one and may hold separators and line ends; a quote
 // within any other field is an error (RFC 4180), so that the quotes before a line's end, odd or even in number, tell whether

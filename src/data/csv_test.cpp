@@ -14,8 +14,11 @@
 namespace drift {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 // The message, with FILE for the file's path.
 std::string refusal(std::string_view text, const CsvOptions& options = {}, const CsvSizes& sizes = {}) {
@@ -74,8 +77,8 @@ TEST(ReadCsv, LeavesColumnsEmptyThatTheFileDoesNotHave) {
 }
 
 TEST(ReadCsv, TakesNumbersForTimesAsTheyAre) {
-  const CsvReading reading = read_text("lon,lat,t,value\n1,2,20200131,3\n1,2,-0.5,3\n");
-  EXPECT_THAT(reading.part.observations.time_days, ElementsAre(20200131, -0.5));
+  const CsvReading reading = read_text("lon,lat,t,value\n1,2,2020013,3\n1,2,-0.5,3\n");
+  EXPECT_THAT(reading.part.observations.time_days, ElementsAre(2020013, -0.5));
   EXPECT_FALSE(reading.iso_times);
 }
 
@@ -259,19 +262,24 @@ TEST(ReadCsv, RefusesBadTimesAndTwoKindsOfThem) {
 TEST(ReadCsv, LeavesOutABadRowHereAndThereAndSaysWhere) {
   std::string text = "lon,lat,value\n";
   for (int i = 0; i < 40; ++i) text += fmt::format("{},2,{}\n", i, i);
-  text += "41,2,abc\n42,2\n43,95,1\n44,2,44\n";
+  text += "41,2,abc\n42,2\n43,95,1\n44,2,44\n45,2,x\n46,2,y\n47,2,z\n";
+  for (int i = 0; i < 40; ++i) text += fmt::format("{},3,{}\n", i, i);
   for (const std::size_t chunk : {1, 100, 100000}) {
     const CsvReading reading = read_text(text, {.threads = 2}, {.chunk = chunk});
-    EXPECT_EQ(reading.part.observations.size(), 41u);
-    EXPECT_EQ(reading.part.rows, 44u);
+    EXPECT_EQ(reading.part.observations.size(), 81u);
+    EXPECT_EQ(reading.part.rows, 87u);
     ASSERT_EQ(reading.part.rejected.size(), 1u);
     EXPECT_EQ(reading.part.rejected[0].reason, "bad row");
-    EXPECT_EQ(reading.part.rejected[0].count, 3u);
-    ASSERT_EQ(reading.warnings.size(), 1u);
-    EXPECT_THAT(reading.warnings[0], HasSubstr(".csv:42: \"abc\" in column \"value\" is not a number."));
+    EXPECT_EQ(reading.part.rejected[0].count, 6u);
+    ASSERT_EQ(reading.warnings.size(), 3u);
+    EXPECT_THAT(reading.warnings[0], AllOf(StartsWith("4 rows were left out, "),
+                                           EndsWith(".csv:42, 46, 47 and others: \"abc\" in column \"value\" is not a number.")));
+    EXPECT_THAT(reading.warnings[1],
+                AllOf(StartsWith("a row was left out, "), EndsWith(".csv:43: 2 fields but the header has 3.")));
+    EXPECT_THAT(reading.warnings[2], HasSubstr(".csv:44: \"95\" in column \"lat\" is not a latitude"));
   }
-  for (int i = 0; i < 3; ++i) text += "no,such,row\n";
-  EXPECT_THAT(refusal(text), HasSubstr("6 of 47 rows are bad, and more than 10 % is too many"));
+  for (int i = 0; i < 4; ++i) text += "no,such,row\n";
+  EXPECT_THAT(refusal(text), HasSubstr("FILE:42: \"abc\" in column \"value\" is not a number; 10 of 91 rows are bad"));
 }
 
 TEST(ReadCsv, TakesDatesOfSeveralColumns) {
@@ -280,6 +288,53 @@ TEST(ReadCsv, TakesDatesOfSeveralColumns) {
   EXPECT_TRUE(reading.iso_times);
   EXPECT_THAT(reading.part.observations.time_days, ElementsAre(1.0 + 6.5 / 24.0, 25626.0));
   EXPECT_THAT(refusal("year,month,day,lon,lat,value\n2021,2,29,1,2,3\n"), HasSubstr("with month 2 and day 29 is no date"));
+}
+
+TEST(ReadCsv, TakesDatesWrittenAsNumbers) {
+  const auto times = [](const std::string& first, const std::string& second) {
+    const CsvReading reading = read_text("lon,lat,time,value\n1,2,NA,3\n1,2," + first + ",3\n1,2," + second + ",3\n");
+    EXPECT_TRUE(reading.iso_times) << first;
+    return reading.part.observations.time_days;
+  };
+  EXPECT_THAT(times("19500103", "20200131"), ElementsAre(2.0, 25597.0));
+  EXPECT_THAT(times("20200131063000", "20200131180000"), ElementsAre(25597.0 + 6.5 / 24, 25597.75));
+  EXPECT_THAT(times("202001310630", "202001311800"), ElementsAre(25597.0 + 6.5 / 24, 25597.75));
+  EXPECT_THAT(times("2020013106", "2020013118"), ElementsAre(25597.25, 25597.75));
+  // Eight digits that are no date, and dates in a unit of the caller's, are numbers.
+  EXPECT_FALSE(read_text("lon,lat,time,value\n1,2,20201331,3\n").iso_times);
+  EXPECT_THAT(
+      read_text("lon,lat,time,value\n1,2,20200131,3\n", {.time_units = "seconds since 1950-01-01"}).part.observations.time_days,
+      ElementsAre(20200131.0 / 86400.0));
+  EXPECT_EQ(
+      refusal("lon,lat,time,value\n1,2,20200131,3\n1,2,20200132,3\n"),
+      "FILE:3: \"20200132\" in column \"time\" is not a date like 20200131; 1 of 2 rows are bad, and more than 10 % is too many");
+  EXPECT_THAT(read_text("lon,lat,t,value\n1,2,20200131.5,3\n", {.time_units = "yyyymmdd"}).part.observations.time_days,
+              ElementsAre(25597.5));
+}
+
+TEST(ReadCsv, TakesTheDayOfAYear) {
+  const CsvReading reading = read_text("year,doy,hour,lon,lat,value\n1950,1,0,1,2,3\n2020,366,12,1,2,3\n1951,1.5,0,1,2,3\n");
+  EXPECT_TRUE(reading.iso_times);
+  EXPECT_THAT(reading.part.observations.time_days, ElementsAre(0.0, 25932.5, 365.5));
+  EXPECT_THAT(refusal("year,doy,lon,lat,value\n2021,366,1,2,3\n"), HasSubstr("with day 366 of the year is no date"));
+  EXPECT_THAT(refusal("year,doy,lon,lat,value\n2021,0,1,2,3\n"), HasSubstr("with day 0 of the year is no date"));
+}
+
+TEST(ReadCsv, TakesADayAndATimeOfDay) {
+  const CsvReading reading = read_text(
+      "date,time,lon,lat,value\n1950-01-02,06:30,1,2,3\n19500103,183000,1,2,3\n1950-01-04,9:00:00,1,2,3\n,09:00,1,2,3\n"
+      "1950-01-05,1950-01-05T12:00,1,2,3\n1950-01-01,12:00,1,2,3\n");
+  EXPECT_TRUE(reading.iso_times);
+  EXPECT_THAT(reading.part.observations.time_days, ElementsAre(1.0 + 6.5 / 24, 2.0 + 18.5 / 24, 3.375, 4.5, 0.5));
+  EXPECT_THAT(refusal("date,time,lon,lat,value\n1950-01-02,43200,1,2,3\n"),
+              HasSubstr("\"43200\" in column \"time\" is not a time of day"));
+  EXPECT_THAT(refusal("date,time,lon,lat,value\n31/1/1950,12:00,1,2,3\n"),
+              HasSubstr("is not a date like 2020-01-31 or 20200131"));
+}
+
+TEST(ReadCsv, PassesOverPangaeasDescription) {
+  expect_same(read_text("/* DATA DESCRIPTION:\nCitation:\tSomebody (2020)\n*/\nlon\tlat\tvalue\n1\t2\t3\n"),
+              read_text("lon,lat,value\n1,2,3\n"));
 }
 
 TEST(ReadCsv, TakesNumbersForTimesInAGivenUnit) {

@@ -14,17 +14,26 @@ void describe(VariableInfo& info, const ReadOptions& options, std::vector<std::s
   if (const std::string problem = standard_name_problem(options.standard_name); !problem.empty()) throw UsageError(problem);
   if (!options.standard_name.empty()) info.standard_name = options.standard_name;
   if (info.standard_name.empty()) return;
-  const std::string proposal = standard_name_proposal(info.standard_name), end = proposal.empty() ? "." : proposal;
-  if (!may_be_standard_name(info.standard_name)) {
+  const bool from_file = options.standard_name.empty();
+  const std::string proposal = standard_name_proposal(info.standard_name, info.long_name),
+                    end = proposal.empty() ? "." : proposal;
+  if (const std::string_view known = misspelt_standard_name(info.standard_name); from_file && !known.empty()) {
     warnings.push_back(
-        fmt::format("the standard_name '{}' of '{}' is none of CF's and is left out; --standard-name gives the right one{}",
+        fmt::format("'{1}' has the standard_name '{0}', a misspelling of '{2}', so it is ignored; --standard-name {2} sets it.",
+                    info.standard_name, info.name, known));
+    info.standard_name.clear();
+  } else if (!may_be_standard_name(info.standard_name)) {
+    warnings.push_back(
+        fmt::format("'{1}' has the standard_name '{0}', which is not a CF standard name, so it is ignored; --standard-name sets "
+                    "the right one{2}",
                     info.standard_name, info.name, end));
     info.standard_name.clear();
   } else if (!is_standard_name(info.standard_name)) {
-    warnings.push_back(fmt::format("the standard_name '{}' of '{}' is none of the {} CF names that drift knows; it is kept{}",
-                                   info.standard_name, info.name, standard_names().size(), end));
+    warnings.push_back(fmt::format(
+        "'{1}' has the standard_name '{0}', which is not among the {2} CF standard names that drift knows; it is kept{3}",
+        info.standard_name, info.name, standard_names().size(), end));
   } else if (info.unit.empty() && !canonical_unit(info.standard_name).empty()) {
-    warnings.push_back(fmt::format("the unit of '{}' is not known; CF's for {} is \"{}\", which --units '{}' would say.",
+    warnings.push_back(fmt::format("the unit of '{}' is unknown; the CF unit of {} is \"{}\", which --units '{}' sets.",
                                    info.name, info.standard_name, canonical_unit(info.standard_name),
                                    canonical_unit(info.standard_name)));
   }

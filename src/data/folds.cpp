@@ -22,10 +22,10 @@ constexpr std::uint16_t kFoldStream = 1;  // splits use the stream of layer 0
 
 void check(const FoldOptions& options) {
   if (options.count < 2 || options.count > 255) {
-    throw UsageError(fmt::format("folds: {} are asked for; there must be 2 to 255", options.count));
+    throw UsageError(fmt::format("folds: {} requested; there must be from 2 to 255", options.count));
   }
   if (options.method == SplitMethod::time || options.method == SplitMethod::none) {
-    throw UsageError("folds: they are of whole tracks, platforms or blocks, or of single observations");
+    throw UsageError("folds consist of whole tracks, platforms or blocks, or of single observations; choose one of these");
   }
 }
 
@@ -44,13 +44,14 @@ std::vector<std::size_t> largest_first(const std::vector<std::size_t>& sizes, st
 }  // namespace
 
 Folds make_folds(const Observations& observations, const FoldOptions& options,
-                 std::optional<std::span<const std::size_t>> wanted_rows) {
+                 std::optional<std::span<const std::size_t>> wanted_rows, const Control& control) {
   check(options);
   std::vector<std::size_t> all;
   const std::span<const std::size_t> rows = rows_or_all(observations, wanted_rows, all);
   const Groups groups = find_groups(
       observations,
-      {.method = options.method, .block = options.block, .block_days = options.block_days, .on_plane = options.on_plane}, rows);
+      {.method = options.method, .block = options.block, .block_days = options.block_days, .on_plane = options.on_plane}, rows,
+      control);
   if (groups.sizes.size() < 2) {
     throw UsageError(
         fmt::format("folds by {0}: {1} observations are of {2} {0}, and folds need at least two; group them otherwise",

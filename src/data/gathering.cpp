@@ -51,7 +51,7 @@ void check_alike(const FileFacts& first, const FileFacts& other) {
   check_both(first, other, &FileFacts::has_sigma, "standard deviations");
   check_both(first, other, &FileFacts::has_track, "tracks");
   check_both(first, other, &FileFacts::has_platform, "a platform");
-  check_both(first, other, &FileFacts::calendar_time, "times of the calendar");
+  check_both(first, other, &FileFacts::calendar_time, "dates");
 }
 
 Gathering::Gathering(const std::vector<std::filesystem::path>& files) {

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
+#include "core/blocks.h"
 #include "core/degree.h"
 #include "drift/error.h"
 #include "drift/position.h"
@@ -19,9 +21,8 @@ using Key = std::array<std::int64_t, 3>;  // equal for rows of one group; groups
 
 void require(bool there, const char* what) {
   if (there) return;
-  throw UsageError(fmt::format(
-      "whole {} are to be kept together, but the observations have no {}; keep blocks together instead: --split block", what,
-      what));
+  throw UsageError(
+      fmt::format("the split keeps whole {} together, but the observations have no {}; use --split block instead", what, what));
 }
 
 std::int64_t whole(double number) {
@@ -60,7 +61,7 @@ void check(const Observations& o, const GroupOptions& options) {
   require(options.method != SplitMethod::track || !o.track.empty(), "tracks");
   require(options.method != SplitMethod::platform || !o.platform.empty(), "platforms");
   if (!(options.block > 0.0) || !std::isfinite(options.block)) {
-    throw UsageError(fmt::format("the side of a block is {}; it must be more than zero", options.block));
+    throw UsageError(fmt::format("the side of a block is {}; it must be greater than zero", options.block));
   }
   if (!(options.block_days >= 0.0) || !std::isfinite(options.block_days)) {
     throw UsageError(fmt::format("the length of a block is {} days; it must be zero (all times) or more", options.block_days));
@@ -69,18 +70,26 @@ void check(const Observations& o, const GroupOptions& options) {
 
 }  // namespace
 
-Groups find_groups(const Observations& observations, const GroupOptions& options, std::span<const std::size_t> rows) {
+Groups find_groups(const Observations& observations, const GroupOptions& options, std::span<const std::size_t> rows,
+                   const Control& control) {
   check(observations, options);
   if (rows.size() > std::numeric_limits<std::uint32_t>::max()) {
     throw Error(fmt::format("{} observations are more than can be grouped, 4,294,967,295; read fewer", rows.size()));
   }
   std::vector<Key> key;
   key.reserve(rows.size());
-  for (const std::size_t row : rows) key.push_back(key_of(observations, options, row));
+  for_blocks(rows.size(), [&](std::size_t first, std::size_t count) {
+    control.check_stop();
+    for (const std::size_t row : rows.subspan(first, count)) key.push_back(key_of(observations, options, row));
+  });
   std::vector<std::uint32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0U);
-  const auto before = [&](std::uint32_t a, std::uint32_t b) { return key[a] < key[b]; };
-  if (!std::is_sorted(order.begin(), order.end(), before)) std::sort(order.begin(), order.end(), before);
+  std::size_t comparisons = 0;  // millions of rows take seconds to sort, so the sort itself looks for a stop request
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    if (++comparisons % kPointsAtATime == 0) control.check_stop();
+    return key[a] < key[b];
+  };
+  if (!std::is_sorted(order.begin(), order.end(), std::ref(before))) std::sort(order.begin(), order.end(), std::ref(before));
   Groups groups;
   groups.of.resize(rows.size());
   for (std::size_t i = 0; i < order.size(); ++i) {

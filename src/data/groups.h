@@ -7,12 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/observations.h"
 #include "drift/split.h"
 
 namespace drift {
 
-// What splits and folds keep together.
+// Groups that splits and folds keep together.
 struct GroupOptions {
   SplitMethod method = SplitMethod::track;  // random, none and time: every row is a group of its own
   double block = 500.0;                     // side of a block, km (on a plane in the unit of x and y)
@@ -26,10 +27,11 @@ struct Groups {
 };
 
 // Groups are numbered by track, by platform, or by block from south to north, then west to east, then in time. Throws UsageError
-// where the observations lack what the method needs.
-Groups find_groups(const Observations& observations, const GroupOptions& options, std::span<const std::size_t> rows);
+// if the observations lack what the method needs.
+Groups find_groups(const Observations& observations, const GroupOptions& options, std::span<const std::size_t> rows,
+                   const Control& control = {});
 
-// The rows, or all that there are; `all` holds those.
+// The rows, or if none are given, all of them, which `all` then holds.
 std::span<const std::size_t> rows_or_all(const Observations& observations,
                                          const std::optional<std::span<const std::size_t>>& rows, std::vector<std::size_t>& all);
 

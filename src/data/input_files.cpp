@@ -13,6 +13,7 @@
 #include "core/atomic_file.h"
 #include "data/words.h"
 #include "drift/error.h"
+#include "netcdf/file_kind.h"
 #include "netcdf/netcdf_reader.h"
 
 namespace drift {
@@ -29,7 +30,8 @@ std::vector<fs::path> glob_matches(const std::string& pattern) {
   std::vector<fs::path> paths;
   for (std::size_t i = 0; status == 0 && i < found.gl_pathc; ++i) {
     std::error_code error;
-    if (!fs::is_directory(found.gl_pathv[i], error) || is_zarr(found.gl_pathv[i])) paths.emplace_back(found.gl_pathv[i]);
+    const fs::path path = found.gl_pathv[i];
+    if (!fs::is_directory(path, error) || is_zarr(path) || is_zarr_3(path)) paths.emplace_back(found.gl_pathv[i]);
   }
   ::globfree(&found);
   return paths;
@@ -40,10 +42,17 @@ void check_is_file(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) throw Error(fmt::format("{}: {}", path.string(), why_missing(path)));
-  if (fs::is_directory(status)) {
-    throw Error(fmt::format("{}: is a folder; name the files in it, for instance {}", path.string(), (path / "*.nc").string()));
-  }
+  check_is_no_folder(path);
 }
+
+// Tables of other kinds, by their first bytes. Debian packages no library for Parquet.
+struct Binary {
+  std::string_view begins, what, call;  // {0}: its name; {1}: the same without extension
+};
+constexpr std::array<Binary, 3> kBinary = {
+    {{"PAR1", "a Parquet file", "pandas.read_parquet(\"{0}\").to_csv(\"{1}.csv.gz\", index=False)"},
+     {"ARROW1", "an Arrow (Feather) file", "pandas.read_feather(\"{0}\").to_csv(\"{1}.csv.gz\", index=False)"},
+     {"PK\x03\x04", "a zip archive, as spreadsheets are", "pandas.read_excel(\"{0}\").to_csv(\"{1}.csv\", index=False)"}}};
 
 }  // namespace
 
@@ -59,7 +68,8 @@ std::vector<fs::path> input_files(const std::vector<std::string>& patterns) {
   for (const std::string& pattern : patterns) {
     const std::vector<fs::path> found = matching_files(pattern);
     if (found.empty() && is_pattern(pattern)) throw Error(fmt::format("no file matches {}", pattern));
-    if (found.empty() || found[0] == pattern) check_is_file(pattern);
+    if (found.empty()) check_is_file(pattern);
+    for (const fs::path& path : found) check_is_file(path);
     files.insert(files.end(), found.begin(), found.end());
   }
   std::sort(files.begin(), files.end());
@@ -77,6 +87,13 @@ void check_is_text(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   file.read(bytes.data(), bytes.size());
   const std::string_view text(bytes.data(), static_cast<std::size_t>(file.gcount()));
+  for (const Binary& known : kBinary) {
+    if (!text.starts_with(known.begins)) continue;
+    throw Error(fmt::format(
+        "{}: is {}, which drift does not read; convert it to CSV, as {}, or pass the pandas table to "
+        "drift.Dataset.from_pandas",
+        path.string(), known.what, fmt::format(fmt::runtime(known.call), path.filename().string(), path.stem().string())));
+  }
   if (text.starts_with("\x1f\x8b") || text.find('\0') == std::string_view::npos) return;
   throw Error(fmt::format("{}: holds binary data: it is neither a table of text (CSV in UTF-8, also .gz) nor a NetCDF file",
                           path.string()));

@@ -77,7 +77,7 @@ void drop_missing(Observations& observations) {
 
 Dataset make_dataset(Observations observations, VariableInfo value, const ArrayOptions& options) {
   if (!(options.track_gap_s > 0.0))
-    throw UsageError(fmt::format("the option 'track_gap_s' is {}; it must be more than zero", options.track_gap_s));
+    throw UsageError(fmt::format("track_gap_s is {}; it must be more than zero", options.track_gap_s));
   if (const std::string problem = standard_name_problem(value.standard_name); !problem.empty()) throw UsageError(problem);
   const ArrayCheck check(observations);
   check.lengths();

@@ -63,7 +63,7 @@ bool NcBlocks::next(NcBlock& block) {
   return true;
 }
 
-NcColumn::NcColumn(const NcReader& file, const NcVariable& value, const NcVariable& variable, std::size_t axis)
+NcColumn::NcColumn(const NcSource& file, const NcVariable& value, const NcVariable& variable, std::size_t axis)
     : file_(&file),
       variable_(&variable),
       place_(places(value, variable, variable.dimensions.size())),

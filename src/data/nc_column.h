@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "netcdf/netcdf_reader.h"
+#include "netcdf/nc_source.h"
 
 namespace drift {
 
@@ -33,7 +33,7 @@ class NcBlocks {
 // A variable that lies along some of the value's dimensions, as one number for each cell of a block of the value.
 class NcColumn {
  public:
-  NcColumn(const NcReader& file, const NcVariable& value, const NcVariable& variable, std::size_t axis);
+  NcColumn(const NcSource& file, const NcVariable& value, const NcVariable& variable, std::size_t axis);
   // Numbers already in memory, one for each index of the first `rank` dimensions of the variable.
   NcColumn(const NcVariable& value, const NcVariable& variable, std::size_t rank, std::vector<double> numbers);
 
@@ -48,7 +48,7 @@ class NcColumn {
   void load(const NcBlock& block, bool unpack);
   void spread(const NcBlock& block, std::size_t base, const std::vector<std::size_t>& strides);
 
-  const NcReader* file_ = nullptr;
+  const NcSource* file_ = nullptr;
   const NcVariable* variable_;
   std::vector<std::size_t> place_;  // of each of the variable's dimensions among the value's
   NcPacking packing_;

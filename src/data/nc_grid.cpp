@@ -40,7 +40,7 @@ const NcVariable* of_rank(const NcVariable* variable, std::size_t dimensions) {
 
 class CoordinateFinder {
  public:
-  CoordinateFinder(const NcReader& file, const NcVariable& variable) : file_(file), variable_(variable) {
+  CoordinateFinder(const NcSource& file, const NcVariable& variable) : file_(file), variable_(variable) {
     for (const NcVariable& other : file.variables()) {
       if (!other.is_number() || other.dimensions.size() != 1 || other.dimensions[0].name != other.base_name()) continue;
       for (const NcDimension& dimension : variable.dimensions) {
@@ -70,7 +70,7 @@ class CoordinateFinder {
     return of_rank(guessed, 1);
   }
 
-  const NcReader& file_;
+  const NcSource& file_;
   const NcVariable& variable_;
   std::vector<const NcVariable*> own_;  // coordinate variables of its dimensions
 };
@@ -82,7 +82,7 @@ std::size_t dimension_of(const NcVariable& variable, int id) {
 }
 
 // A mapping that is not understood does no harm if every cell has a position of its own.
-std::string crs_or_none(const NcReader& file, const NcVariable& variable, bool positions) {
+std::string crs_or_none(const NcSource& file, const NcVariable& variable, bool positions) {
   try {
     return crs_of(file, variable);
   } catch (const Error&) {
@@ -91,7 +91,7 @@ std::string crs_or_none(const NcReader& file, const NcVariable& variable, bool p
   }
 }
 
-void read_axis(const NcReader& file, NcAxis& axis, bool is_longitude) {
+void read_axis(const NcSource& file, NcAxis& axis, bool is_longitude) {
   axis.at = file.read(*axis.variable);
   const auto fail = [&](const std::string& why) {
     throw Error(fmt::format("{}: the axis '{}' {}", file.path().string(), axis.variable->name, why));
@@ -111,7 +111,7 @@ void read_axis(const NcReader& file, NcAxis& axis, bool is_longitude) {
 }
 
 // A name alone makes no time or plane axis: "t" may be a temperature.
-bool is_coordinate(const NcReader& file, const NcVariable& variable) {
+bool is_coordinate(const NcSource& file, const NcVariable& variable) {
   for (const NcRole* role : {&kNcLon, &kNcLat}) {
     if (evidence(file, variable, *role) > 0) return true;
   }
@@ -132,7 +132,7 @@ std::vector<NcDimension> NcGrid::other_dimensions() const {
   return others;
 }
 
-std::vector<const NcVariable*> variables_on_grids(const NcReader& file) {
+std::vector<const NcVariable*> variables_on_grids(const NcSource& file) {
   std::set<std::string> bounds;
   for (const NcVariable& variable : file.variables()) bounds.insert(file.text(variable, "bounds").value_or(""));
   std::vector<const NcVariable*> found;
@@ -145,7 +145,7 @@ std::vector<const NcVariable*> variables_on_grids(const NcReader& file) {
   return found;
 }
 
-NcGrid grid_of(const NcReader& file, const NcVariable& variable) {
+NcGrid grid_of(const NcSource& file, const NcVariable& variable) {
   const Coordinates found = CoordinateFinder(file, variable).find();
   NcGrid grid = {.variable = &variable};
   const std::string crs = found.planar() ? crs_or_none(file, variable, found.curvilinear()) : std::string();
@@ -179,7 +179,7 @@ NcGrid grid_of(const NcReader& file, const NcVariable& variable) {
   return grid;
 }
 
-void read_positions(const NcReader& file, NcGrid& grid) {
+void read_positions(const NcSource& file, NcGrid& grid) {
   if (grid.kind == NcGridKind::curvilinear) {
     grid.lon = file.read(*grid.lon2);
     grid.lat = file.read(*grid.lat2);
@@ -202,7 +202,7 @@ void read_positions(const NcReader& file, NcGrid& grid) {
   }
 }
 
-NcSlice read_slice(const NcReader& file, const NcGrid& grid, std::size_t time) {
+NcSlice read_slice(const NcSource& file, const NcGrid& grid, std::size_t time) {
   const std::size_t dimensions = grid.variable->dimensions.size();
   std::vector<std::size_t> start(dimensions, 0), count(dimensions, 1);
   if (grid.time_dimension >= 0) start[static_cast<std::size_t>(grid.time_dimension)] = time;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "netcdf/netcdf_reader.h"
+#include "netcdf/nc_source.h"
 
 namespace drift {
 
@@ -40,14 +40,14 @@ struct NcGrid {
 };
 
 // All variables of numbers that lie on a grid and are neither positions, times nor bounds.
-std::vector<const NcVariable*> variables_on_grids(const NcReader& file);
+std::vector<const NcVariable*> variables_on_grids(const NcSource& file);
 
 // Without the axes' numbers. Throws UsageError if the variable does not lie on a grid, Error if its grid mapping is not
 // understood and cells have no positions of their own.
-NcGrid grid_of(const NcReader& file, const NcVariable& variable);
+NcGrid grid_of(const NcSource& file, const NcVariable& variable);
 
 // Fills x.at and y.at, or lon and lat. Throws Error for axes that neither ascend nor descend throughout.
-void read_positions(const NcReader& file, NcGrid& grid);
+void read_positions(const NcSource& file, NcGrid& grid);
 
 // One slice, as stored and in the file's order of its two dimensions: entry (row, column) of the grid with ascending axes.
 struct NcSlice {
@@ -61,6 +61,6 @@ struct NcSlice {
   }
 };
 // At one time (0 if the grid has none), the first entry of any other dimension.
-NcSlice read_slice(const NcReader& file, const NcGrid& grid, std::size_t time);
+NcSlice read_slice(const NcSource& file, const NcGrid& grid, std::size_t time);
 
 }  // namespace drift

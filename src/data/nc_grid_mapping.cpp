@@ -12,7 +12,7 @@
 namespace drift {
 namespace {
 
-CfAttributes attributes_of(const NcReader& file, const NcVariable& mapping) {
+CfAttributes attributes_of(const NcSource& file, const NcVariable& mapping) {
   CfAttributes attributes;
   for (const std::string& name : file.attribute_names(mapping)) {
     attributes[name] = {file.text(mapping, name).value_or(""), file.numbers(mapping, name)};
@@ -22,7 +22,7 @@ CfAttributes attributes_of(const NcReader& file, const NcVariable& mapping) {
 
 }  // namespace
 
-std::string crs_of(const NcReader& file, const NcVariable& variable) {
+std::string crs_of(const NcSource& file, const NcVariable& variable) {
   // "crs", or "crs: x y" in CF's extended form
   const std::string attribute = file.text(variable, "grid_mapping").value_or("");
   const std::string name(stripped(std::string_view(attribute).substr(0, attribute.find_first_of(": "))));
@@ -42,7 +42,7 @@ std::string crs_of(const NcReader& file, const NcVariable& variable) {
   }
 }
 
-double metres_of_axis(const NcReader& file, const NcVariable& axis, const std::string& crs) {
+double metres_of_axis(const NcSource& file, const NcVariable& axis, const std::string& crs) {
   try {
     return metres_of_axis(file.text(axis, "units").value_or(""), crs);
   } catch (const Error& error) {

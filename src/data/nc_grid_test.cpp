@@ -5,6 +5,7 @@
 
 #include "core/scratch_folder.h"
 #include "drift/error.h"
+#include "netcdf/netcdf_reader.h"
 #include "netcdf/netcdf_testing.h"
 
 namespace drift {

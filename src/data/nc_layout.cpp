@@ -12,6 +12,7 @@
 #include "data/nc_roles.h"
 #include "data/platform_names.h"
 #include "data/time_units.h"
+#include "data/unread.h"
 #include "data/words.h"
 #include "drift/error.h"
 
@@ -27,7 +28,7 @@ bool is_along(const NcVariable* variable, const NcDimension& dimension) {
 
 class LayoutFinder {
  public:
-  LayoutFinder(const NcReader& file, const NcVariable& value, const PresetRow* preset, const ReadOptions& options,
+  LayoutFinder(const NcSource& file, const NcVariable& value, const PresetRow* preset, const ReadOptions& options,
                const RowFilter& filter)
       : file_(file), options_(options), preset_(preset), value_(value), finder_(file, value_) {
     layout_.preset = preset_;
@@ -165,7 +166,11 @@ class LayoutFinder {
     const std::string& option = options_.roles.sigma;
     if (option == kNoRole) return;
     layout_.sigma = option.empty() ? guessed_sigma() : finder_.named(option, "sigma");
-    if (layout_.sigma == nullptr) return;
+    if (layout_.sigma == nullptr) {
+      const NcVariable* const error = find_error_of(file_, value_);
+      if (error != nullptr) layout_.warnings.push_back(unread_sigma("variable", error->name, value_.name));
+      return;
+    }
     const std::string unit = text(layout_.sigma, "units");
     if (!layout_.sigma->is_number()) fail_usage("variable '{}' holds text, not standard deviations", layout_.sigma->name);
     if (!unit.empty() && !layout_.info.unit.empty() && unit != layout_.info.unit) {
@@ -292,7 +297,7 @@ class LayoutFinder {
     if (option == kNoRole) return;
     if (!option.empty()) {
       layout_.track = finder_.named(option, "track");
-      if (!layout_.track->is_number()) fail_usage("variable '{}' (the option 'track') holds text", layout_.track->name);
+      if (!layout_.track->is_number()) fail_usage("variable '{}' (--track) holds text", layout_.track->name);
     } else {
       const Names usual = {"track", "pass", "pass_number"};
       const NcVariable* const found = finder_.first_of(preset_ != nullptr && !preset_->track.empty() ? preset_->track : usual);
@@ -325,7 +330,7 @@ class LayoutFinder {
     roles.platform = name(layout_.platform);
   }
 
-  const NcReader& file_;
+  const NcSource& file_;
   const ReadOptions& options_;
   const PresetRow* preset_;
   const NcVariable& value_;
@@ -336,7 +341,7 @@ class LayoutFinder {
 
 }  // namespace
 
-std::vector<NcLayout> find_layouts(const NcReader& file, const ReadOptions& options, const RowFilter& filter) {
+std::vector<NcLayout> find_layouts(const NcSource& file, const ReadOptions& options, const RowFilter& filter) {
   const PresetRow* const preset = find_preset(options.preset, file);
   std::vector<NcLayout> layouts;
   for (const NcVariable* value : find_values(file, options.roles.value, preset)) {

@@ -8,7 +8,7 @@
 #include "data/row_filter.h"
 #include "drift/read_observations.h"
 #include "netcdf/cf_time.h"
-#include "netcdf/netcdf_reader.h"
+#include "netcdf/nc_source.h"
 
 namespace drift {
 
@@ -50,7 +50,7 @@ struct NcLayout {
 
 // Of each variable that holds values: one, but for presets that read every group. Throws UsageError where roles cannot be told or
 // options do not fit the file, Error where the file is wrong. The pointers are those of file.variables().
-std::vector<NcLayout> find_layouts(const NcReader& file, const ReadOptions& options, const RowFilter& filter);
+std::vector<NcLayout> find_layouts(const NcSource& file, const ReadOptions& options, const RowFilter& filter);
 
 // What quality control asks for, in words: "range_ocean_qual == 0", "ssha from -2 to 2".
 std::vector<std::string> quality_words(const NcLayout& layout);

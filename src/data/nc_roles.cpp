@@ -40,13 +40,13 @@ bool contains(const Range& range, const Item& item) {
   return std::find(range.begin(), range.end(), item) != range.end();
 }
 
-std::string unit_word(const NcReader& file, const NcVariable& variable) {
+std::string unit_word(const NcSource& file, const NcVariable& variable) {
   std::string unit = lower(file.text(variable, "units").value_or(""));
   std::replace(unit.begin(), unit.end(), ' ', '_');
   return unit;
 }
 
-std::string described(const NcReader& file, const NcVariable& variable) {
+std::string described(const NcSource& file, const NcVariable& variable) {
   std::string text = fmt::format("'{}'", variable.name);
   std::vector<std::string> about;
   for (const char* attribute : {"long_name", "units"}) {
@@ -55,7 +55,7 @@ std::string described(const NcReader& file, const NcVariable& variable) {
   return about.empty() ? text : fmt::format("{} ({})", text, fmt::join(about, ", "));
 }
 
-bool is_position_or_time(const NcReader& file, const NcVariable& variable) {
+bool is_position_or_time(const NcSource& file, const NcVariable& variable) {
   for (const NcRole* role : {&kNcLon, &kNcLat, &kNcX, &kNcY, &kNcTime}) {
     if (evidence(file, variable, *role) > 0) return true;
   }
@@ -63,13 +63,13 @@ bool is_position_or_time(const NcReader& file, const NcVariable& variable) {
 }
 
 // Wave periods are values; other spans of time are corrections of times and ages.
-bool is_span_of_time(const NcReader& file, const NcVariable& variable) {
+bool is_span_of_time(const NcSource& file, const NcVariable& variable) {
   const std::string name = lower(file.text(variable, "standard_name").value_or("") + variable.base_name());
   return is_time_unit(file.text(variable, "units").value_or("")) && name.find("period") == std::string::npos;
 }
 
 // Whether a variable could be the value: numbers along dimensions, and none of what describes others.
-bool can_be_value(const NcReader& file, const NcVariable& variable, const std::set<std::string>& helpers) {
+bool can_be_value(const NcSource& file, const NcVariable& variable, const std::set<std::string>& helpers) {
   constexpr std::array<std::string_view, 7> kLabels = {"track",        "pass",     "cycle", "pass_number",
                                                        "cycle_number", "platform", "crs"};
   if (!variable.is_number() || variable.dimensions.empty() || is_position_or_time(file, variable)) return false;
@@ -79,18 +79,29 @@ bool can_be_value(const NcReader& file, const NcVariable& variable, const std::s
   return !is_axis && !is_flag && !is_span_of_time(file, variable);
 }
 
-// How likely it is that a user means this one, the more the likelier: quantities that have a name of CF's before others, flags,
-// counts and the satellite's own geometry after them, and what is small beside the largest, as a grid's corners, last.
-int likelihood(const NcReader& file, const NcVariable& variable, std::size_t largest) {
-  const bool aside = looks_aside(variable.base_name());
+// How likely it is that a user means this one, the more the likelier: what everybody maps, then what has a name of CF's, then
+// others, and flags, counts and the satellite's own geometry last.
+int likelihood(const NcSource& file, const NcVariable& variable) {
+  const std::string name = lower(variable.base_name()), standard_name = file.text(variable, "standard_name").value_or("");
+  const bool aside = looks_aside(name);
   const bool has_unit = !file.text(variable, "units").value_or("").empty();
-  const bool has_name = is_standard_name(file.text(variable, "standard_name").value_or(""));
-  const bool small = variable.size() < largest / 100;
-  return (small ? -8 : 0) + (aside ? -4 : 0) + (has_name ? 2 : 0) + (has_unit ? 1 : 0);
+  const bool main = is_main_quantity(name) || is_main_quantity(standard_name);
+  return (aside ? -8 : 0) + (main ? 4 : 0) + (is_standard_name(standard_name) ? 2 : 0) + (has_unit ? 1 : 0);
+}
+
+bool has_same_dimensions(const NcVariable& a, const NcVariable& b) { return lies_along(a, b) && lies_along(b, a); }
+
+bool has_same_unit(const NcSource& file, const NcVariable& a, const NcVariable& b) {
+  return file.text(a, "units").value_or("") == file.text(b, "units").value_or("");
+}
+
+bool is_of_errors(const NcSource& file, const NcVariable& variable) {
+  return tells_of_errors(variable.base_name()) || tells_of_errors(file.text(variable, "long_name").value_or("")) ||
+         file.text(variable, "standard_name").value_or("").ends_with(" standard_error");
 }
 
 // Names that other variables give as their bounds, helpers and grid mappings.
-std::set<std::string> helpers(const NcReader& file) {
+std::set<std::string> helpers(const NcSource& file) {
   std::set<std::string> names;
   for (const NcVariable& variable : file.variables()) {
     for (const char* attribute : {"bounds", "ancillary_variables", "grid_mapping", "cell_measures"}) {
@@ -100,21 +111,28 @@ std::set<std::string> helpers(const NcReader& file) {
   return names;
 }
 
-std::vector<const NcVariable*> candidates(const NcReader& file) {
+std::vector<const NcVariable*> candidates(const NcSource& file) {
   const std::set<std::string> not_values = helpers(file);
   std::vector<const NcVariable*> found;
   for (const NcVariable& variable : file.variables()) {
     if (can_be_value(file, variable, not_values)) found.push_back(&variable);
   }
+  // Beside the largest these are a grid's corners and steps, or its axes.
   std::size_t largest = 0;
   for (const NcVariable* variable : found) largest = std::max(largest, variable->size());
-  std::stable_sort(found.begin(), found.end(), [&](const NcVariable* a, const NcVariable* b) {
-    return likelihood(file, *a, largest) > likelihood(file, *b, largest);
-  });
+  std::erase_if(found, [&](const NcVariable* variable) { return 100 * variable->size() < largest; });
+  // Nor is the standard error of another one that is there.
+  std::vector<const NcVariable*> errors;
+  for (const NcVariable* variable : found) {
+    if (!is_of_errors(file, *variable)) errors.push_back(find_error_of(file, *variable));
+  }
+  std::erase_if(found, [&](const NcVariable* variable) { return contains(errors, variable); });
+  std::stable_sort(found.begin(), found.end(),
+                   [&](const NcVariable* a, const NcVariable* b) { return likelihood(file, *a) > likelihood(file, *b); });
   return found;
 }
 
-[[noreturn]] void fail_ambiguous(const NcReader& file, const std::vector<const NcVariable*>& found, const std::string& why) {
+[[noreturn]] void fail_ambiguous(const NcSource& file, const std::vector<const NcVariable*>& found, const std::string& why) {
   constexpr std::size_t kMost = 20;
   std::vector<std::string> texts;
   for (const NcVariable* variable : found) texts.push_back(described(file, *variable));
@@ -125,7 +143,7 @@ std::vector<const NcVariable*> candidates(const NcReader& file) {
 }
 
 // Variables of that name, path or standard_name, the surest kind of match alone. Attributes are looked at last: they are slow.
-std::vector<const NcVariable*> matching(const NcReader& file, const std::string& wanted) {
+std::vector<const NcVariable*> matching(const NcSource& file, const std::string& wanted) {
   const auto where = [&](const auto& matches) {
     std::vector<const NcVariable*> found;
     for (const NcVariable& variable : file.variables()) {
@@ -147,14 +165,14 @@ std::size_t shared_groups(std::string_view a, std::string_view b) {
   return shared;
 }
 
-void check_is_number(const NcReader& file, const NcVariable& variable) {
+void check_is_number(const NcSource& file, const NcVariable& variable) {
   if (variable.is_number()) return;
   throw UsageError(fmt::format("{}: variable '{}' holds text, not numbers", file.path().string(), variable.name));
 }
 
 }  // namespace
 
-int evidence(const NcReader& file, const NcVariable& variable, const NcRole& role) {
+int evidence(const NcSource& file, const NcVariable& variable, const NcRole& role) {
   const std::string standard_name = lower(file.text(variable, "standard_name").value_or(""));
   const std::string unit = file.text(variable, "units").value_or("");
   const bool is_called = contains(role.names, lower(variable.base_name()));
@@ -175,7 +193,7 @@ bool lies_along(const NcVariable& variable, const NcVariable& other) {
   });
 }
 
-void fail_unknown(const NcReader& file, const std::string& name, const std::string& what) {
+void fail_unknown(const NcSource& file, const std::string& name, const std::string& what) {
   std::vector<std::string_view> known;
   std::set<std::string> names;
   for (const NcVariable& variable : file.variables()) {
@@ -188,7 +206,7 @@ void fail_unknown(const NcReader& file, const std::string& name, const std::stri
                                hint.empty() ? "; 'drift inspect' shows what there is" : hint));
 }
 
-NcRoleFinder::NcRoleFinder(const NcReader& file, const NcVariable& value)
+NcRoleFinder::NcRoleFinder(const NcSource& file, const NcVariable& value)
     : file_(file), value_(value), coordinates_(split(file.text(value, "coordinates").value_or(""), ' ')) {}
 
 bool NcRoleFinder::is_coordinate(const NcVariable& variable) const {
@@ -214,10 +232,10 @@ const NcVariable* NcRoleFinder::closest(std::string_view name) const {
 const NcVariable* NcRoleFinder::named(const std::string& name, std::string_view option) const {
   if (const NcVariable* const found = closest(name); found != nullptr) return found;
   const std::vector<const NcVariable*> elsewhere = ending_with(file_, name);
-  if (elsewhere.empty()) fail_unknown(file_, name, fmt::format("the option '{}'", option));
+  if (elsewhere.empty()) fail_unknown(file_, name, fmt::format("--{}", option));
   std::vector<std::string> dimensions;
   for (const NcDimension& dimension : value_.dimensions) dimensions.push_back(dimension.name);
-  throw UsageError(fmt::format("{}: variable '{}' (the option '{}') does not lie along the dimensions of '{}', which are {}",
+  throw UsageError(fmt::format("{}: variable '{}' (--{}) does not lie along the dimensions of '{}', which are {}",
                                file_.path().string(), elsewhere.front()->name, option, value_.name, fmt::join(dimensions, ", ")));
 }
 
@@ -267,12 +285,12 @@ const NcVariable* NcRoleFinder::find(const NcRole& role, const std::string& opti
   return known != nullptr ? known : guessed(role);
 }
 
-std::vector<const NcVariable*> find_values(const NcReader& file, const std::string& wanted, const PresetRow* preset) {
+std::vector<const NcVariable*> find_values(const NcSource& file, const std::string& wanted, const PresetRow* preset) {
   const bool every_group = preset != nullptr && preset->every_group;
-  if (wanted == kNoRole) throw UsageError(fmt::format("the option 'value' is \"{}\", but values are needed", kNoRole));
+  if (wanted == kNoRole) throw UsageError(fmt::format("--value is \"{}\", but values are needed", kNoRole));
   if (!wanted.empty()) {
     std::vector<const NcVariable*> found = matching(file, wanted);
-    if (found.empty()) fail_unknown(file, wanted, "the option 'value'");
+    if (found.empty()) fail_unknown(file, wanted, "--value");
     if (found.size() > 1 && !every_group) {
       fail_ambiguous(file, found, fmt::format("'{}' may be any of these; name one in full", wanted));
     }
@@ -288,12 +306,23 @@ std::vector<const NcVariable*> find_values(const NcReader& file, const std::stri
   }
   std::vector<const NcVariable*> found = candidates(file);
   if (found.empty()) {
-    throw UsageError(fmt::format("{}: no variable could be the value; name one with the option 'value'", file.path().string()));
+    throw UsageError(fmt::format("{}: no variable could be the value; name one with --value", file.path().string()));
   }
   if (found.size() > 1) {
-    fail_ambiguous(file, found, "several variables could be the value; name one with the option 'value', likeliest first");
+    fail_ambiguous(file, found, "several variables could be the value; name one with --value, likeliest first");
   }
   return found;
+}
+
+const NcVariable* find_error_of(const NcSource& file, const NcVariable& value) {
+  std::vector<const NcVariable*> told;
+  for (const NcVariable& variable : file.variables()) {
+    const bool may_be = &variable != &value && variable.is_number() && !variable.dimensions.empty();
+    if (!may_be || !has_same_dimensions(variable, value) || !has_same_unit(file, variable, value)) continue;
+    if (is_error_of(variable.base_name(), value.base_name())) return &variable;
+    if (is_of_errors(file, variable)) told.push_back(&variable);
+  }
+  return told.size() == 1 ? told.front() : nullptr;
 }
 
 bool is_time_unit(const std::string& units) { return looks_like_cf_time(units) || span_seconds(units) > 0.0; }

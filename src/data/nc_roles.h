@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "data/preset.h"
-#include "netcdf/netcdf_reader.h"
+#include "netcdf/nc_source.h"
 
 namespace drift {
 
@@ -21,12 +21,12 @@ struct NcRole {
 extern const NcRole kNcLon, kNcLat, kNcX, kNcY, kNcTime;
 
 // How much speaks for it: 0 nothing, the more the surer.
-int evidence(const NcReader& file, const NcVariable& variable, const NcRole& role);
+int evidence(const NcSource& file, const NcVariable& variable, const NcRole& role);
 
 // Finds variables of a file, for the value that they belong to. Messages name the option.
 class NcRoleFinder {
  public:
-  NcRoleFinder(const NcReader& file, const NcVariable& value);
+  NcRoleFinder(const NcSource& file, const NcVariable& value);
 
   // By path, or its end, among those that lie along the value's dimensions; of several the one that shares most of the value's
   // groups. Null where none is.
@@ -43,19 +43,23 @@ class NcRoleFinder {
  private:
   bool is_coordinate(const NcVariable& variable) const;
 
-  const NcReader& file_;
+  const NcSource& file_;
   const NcVariable& value_;
   std::vector<std::string> coordinates_;  // names in the value's attribute
 };
 
 // The variable that holds the values: by name, path or standard_name; by preset; or the only one that can be. Several of one name
 // where the preset reads every group. Throws UsageError.
-std::vector<const NcVariable*> find_values(const NcReader& file, const std::string& wanted, const PresetRow* preset);
+std::vector<const NcVariable*> find_values(const NcSource& file, const std::string& wanted, const PresetRow* preset);
+
+// The variable that may hold the standard errors of `value`, by its name or, where it is the only one, its description; of its
+// unit and dimensions. Null where there is none.
+const NcVariable* find_error_of(const NcSource& file, const NcVariable& value);
 
 // Whether the units are those of a span of time, as "s" or "days", or of a date.
 bool is_time_unit(const std::string& units);
 
 // Throws UsageError: no such variable, and what may be meant.
-[[noreturn]] void fail_unknown(const NcReader& file, const std::string& name, const std::string& what);
+[[noreturn]] void fail_unknown(const NcSource& file, const std::string& name, const std::string& what);
 
 }  // namespace drift

@@ -49,7 +49,7 @@ constexpr std::array<std::string_view, kReasons> kTexts = {"value missing",
 // The platforms of a file: one for all, a number for each cell, or a text for each.
 class Platforms {
  public:
-  Platforms(const NcReader& file, const NcLayout& layout, std::size_t axis) : file_(file), layout_(layout) {
+  Platforms(const NcSource& file, const NcLayout& layout, std::size_t axis) : file_(file), layout_(layout) {
     const NcVariable* const variable = layout.platform;
     if (variable == nullptr) {
       if (!layout.platform_name.empty()) names_.number_of(layout.platform_name);
@@ -92,7 +92,7 @@ class Platforms {
                                         variable.type,
                                         {variable.dimensions.begin(), variable.dimensions.begin() + static_cast<long>(rank)}};
     if (!lies_along(without_letters, *layout_.value)) {
-      throw UsageError(fmt::format("{}: variable '{}' (the option 'platform') does not lie along the dimensions of '{}'",
+      throw UsageError(fmt::format("{}: variable '{}' (--platform) does not lie along the dimensions of '{}'",
                                    file_.path().string(), variable.name, layout_.value->name));
     }
     std::vector<double> codes;
@@ -118,7 +118,7 @@ class Platforms {
                             layout_.platform->name, kMostPlatforms));
   }
 
-  const NcReader& file_;
+  const NcSource& file_;
   const NcLayout& layout_;
   std::unique_ptr<NcColumn> column_;
   bool is_text_ = false;
@@ -131,7 +131,7 @@ class Platforms {
 
 class RowReader {
  public:
-  RowReader(const NcReader& file, const NcLayout& layout, const RowFilter& filter, std::size_t block_cells)
+  RowReader(const NcSource& file, const NcLayout& layout, const RowFilter& filter, std::size_t block_cells)
       : file_(file),
         layout_(layout),
         filter_(filter),
@@ -221,6 +221,7 @@ class RowReader {
     const double number = time_->cells()[cell];
     if (!std::isfinite(number)) return false;
     time = layout_.calendar ? layout_.calendar->to_days(number) : number;
+    if (std::isnan(time)) return false;
     if (layout_.tai) time = tai_to_utc(time);
     if (time_offset_) {
       const double later = time_offset_->cells()[cell];
@@ -351,7 +352,7 @@ class RowReader {
       part_.track_labels = {fmt::format("{}{}{}", layout_.platform_name, '\0', layout_.pass_label)};
   }
 
-  const NcReader& file_;
+  const NcSource& file_;
   const NcLayout& layout_;
   const RowFilter& filter_;
   NcBlocks blocks_;
@@ -374,7 +375,7 @@ class RowReader {
 
 }  // namespace
 
-FilePart read_rows(const NcReader& file, const NcLayout& layout, const RowFilter& filter, const Control& control,
+FilePart read_rows(const NcSource& file, const NcLayout& layout, const RowFilter& filter, const Control& control,
                    std::size_t block_cells) {
   return RowReader(file, layout, filter, block_cells).read(control);
 }

@@ -176,7 +176,7 @@ std::vector<PresetRow> make_table() {
   return table;
 }
 
-bool is_of_product(const NcReader& file, const PresetRow& preset) {
+bool is_of_product(const NcSource& file, const PresetRow& preset) {
   const auto has = [&](std::string_view name) { return !ending_with(file, name).empty(); };
   if (std::none_of(preset.variables.begin(), preset.variables.end(), has)) return false;
   if (preset.missions.empty()) return std::any_of(preset.lon.begin(), preset.lon.end(), has);
@@ -205,7 +205,7 @@ const PresetRow* preset_named(const std::string& name) {
   throw UsageError(fmt::format("no preset is called '{}'{}", name, did_you_mean(name, known)));
 }
 
-const PresetRow* find_preset(const std::string& name, const NcReader& file) {
+const PresetRow* find_preset(const std::string& name, const NcSource& file) {
   if (!name.empty()) return preset_named(name);
   const std::vector<PresetRow>& table = preset_table();
   const auto found =
@@ -213,7 +213,7 @@ const PresetRow* find_preset(const std::string& name, const NcReader& file) {
   return found == table.end() ? nullptr : &*found;
 }
 
-std::vector<const NcVariable*> ending_with(const NcReader& file, std::string_view name) {
+std::vector<const NcVariable*> ending_with(const NcSource& file, std::string_view name) {
   std::vector<const NcVariable*> found;
   for (const NcVariable& variable : file.variables()) {
     const std::string_view path = variable.name;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "drift/read_observations.h"
-#include "netcdf/netcdf_reader.h"
+#include "netcdf/nc_source.h"
 
 namespace drift {
 
@@ -44,9 +44,9 @@ const std::vector<PresetRow>& preset_table();
 const PresetRow* preset_named(const std::string& name);
 
 // By name, or recognised where the name is empty; null for "none" and for files of no known product. Throws UsageError.
-const PresetRow* find_preset(const std::string& name, const NcReader& file);
+const PresetRow* find_preset(const std::string& name, const NcSource& file);
 
 // Variables of this name, or whose path ends with it.
-std::vector<const NcVariable*> ending_with(const NcReader& file, std::string_view name);
+std::vector<const NcVariable*> ending_with(const NcSource& file, std::string_view name);
 
 }  // namespace drift

@@ -212,7 +212,8 @@ inline void write_nasa_ssh(const std::filesystem::path& path) {
   file.variable("time", NC_DOUBLE, {time}, steps(5, 1e9, 1.0), "seconds since 1990-01-01", "time");
   file.variable("latitude", NC_FLOAT, {time}, steps(5, 10.0, 0.06), "degrees_north", "latitude");
   file.variable("longitude", NC_FLOAT, {time}, steps(5, 200.0, 0.03), "degrees_east", "longitude");
-  file.variable("ssh", NC_DOUBLE, {time}, {0.1, 0.2, 17.0, 1.7976931348623157e308, 0.3}, "m", "ssh");
+  const int ssh = file.variable("ssh", NC_DOUBLE, {time}, {0.1, 0.2, 17.0, 1.7976931348623157e308, 0.3}, "m", "ssh");
+  file.attribute(ssh, "long_name", "sea surface height relative to mean_sea_surface");
   file.variable("ssh_smoothed", NC_DOUBLE, {time}, steps(5, 0.1, 0.01), "m", "ssh_smoothed");
   file.variable("dac", NC_DOUBLE, {time}, steps(5, 0.1, 0.01), "m", "dac");
   file.variable("cycle", NC_INT, {time}, std::vector<double>(5, 1079));

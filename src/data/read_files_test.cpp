@@ -231,5 +231,18 @@ TEST_F(Files, OfTextWithoutTracksHaveThoseOfTheirTimes) {
   EXPECT_EQ(read_observations({text("n.csv", "lon,lat,time,value\n1,1,0,1\n1,1.01,1,2\n1,1.02,2,3\n")}).tracks, 0u);
 }
 
+TEST(ReadObservations, OfTablesOfAnotherKindSayHowToConvertThem) {
+  const ScratchFolder folder;
+  const auto refused = [&](const std::string& name, const std::string& bytes) {
+    write_bytes(folder / name, bytes);
+    return refusal({(folder / name).string()});
+  };
+  EXPECT_THAT(refused("t.parquet", std::string("PAR1\0\0", 6)),
+              AllOf(HasSubstr("is a Parquet file"),
+                    HasSubstr("pandas.read_parquet(\"t.parquet\").to_csv(\"t.csv.gz\", index=False)"), HasSubstr("from_pandas")));
+  EXPECT_THAT(refused("t.xlsx", std::string("PK\3\4\0", 5)), HasSubstr("pandas.read_excel(\"t.xlsx\")"));
+  EXPECT_THAT(refused("t.dat", std::string("a\0b", 3)), HasSubstr("holds binary data"));
+}
+
 }  // namespace
 }  // namespace drift

@@ -5,6 +5,7 @@
 #include "data/nc_rows.h"
 #include "data/reading_testing.h"
 #include "drift/position.h"
+#include "netcdf/netcdf_reader.h"
 #include "netcdf/netcdf_testing.h"
 
 namespace drift {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/threads.h"
+#include "data/array_source.h"
 #include "data/check_values.h"
 #include "data/csv.h"
 #include "data/csv_header.h"
@@ -26,7 +27,10 @@
 #include "data/time_units.h"
 #include "data/tracks.h"
 #include "drift/error.h"
+#include "drift/read_arrays.h"
+#include "netcdf/file_kind.h"
 #include "netcdf/guarded_open.h"
+#include "netcdf/netcdf_reader.h"
 
 namespace drift {
 namespace {
@@ -50,7 +54,7 @@ std::string tracks_of(const NcLayout& layout) {
   return layout.pass_label.empty() ? std::string() : fmt::format("the file's attribute '{}'", layout.preset->pass_attribute);
 }
 
-OneFile read_variable(const NcReader& file, NcLayout layout, const RowFilter& filter, const Control& control) {
+OneFile read_variable(const NcSource& file, NcLayout layout, const RowFilter& filter, const Control& control) {
   OneFile result;
   result.part = read_rows(file, layout, filter, control);
   result.roles = layout.roles;
@@ -77,14 +81,18 @@ OneFile read_variable(const NcReader& file, NcLayout layout, const RowFilter& fi
 }
 
 // One entry for each variable that holds values: the beams of a laser are several.
-std::vector<OneFile> read_netcdf_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter,
-                                      const Control& control) {
-  const NcReader file(path);
+std::vector<OneFile> read_source(const NcSource& file, const ReadOptions& options, const RowFilter& filter,
+                                 const Control& control) {
   std::vector<OneFile> result;
   for (NcLayout& layout : find_layouts(file, options, filter)) {
     result.push_back(read_variable(file, std::move(layout), filter, control));
   }
   return result;
+}
+
+std::vector<OneFile> read_netcdf_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter,
+                                      const Control& control) {
+  return read_source(NcReader(path), options, filter, control);
 }
 
 std::vector<OneFile> read_csv_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter,
@@ -184,6 +192,24 @@ class ObservationReader {
     reading_.report.format = netcdf_ ? "NetCDF" : "CSV";
   }
 
+  // For read_arrays.
+  ObservationReader(const std::string& arrays, const ReadOptions& options, const Control& control)
+      : options_(options),
+        control_(control),
+        filter_(make_filter(options)),
+        netcdf_(true),
+        threads_(threads_or_all(control.threads != 0 ? control.threads : options.threads)),
+        files_({arrays}),
+        gathering_(files_) {
+    reading_.report.format = "arrays";
+  }
+
+  Reading read_arrays(const NcSource& arrays) && {
+    for (OneFile& variable : read_source(arrays, options_, filter_, control_)) merge(std::move(variable));
+    finish();
+    return std::move(reading_);
+  }
+
   Reading read() && {
     const auto read_one = netcdf_ ? read_netcdf_file : read_csv_file;
     const int threads = netcdf_ ? threads_ : 1;  // a CSV file is read by several by itself
@@ -272,7 +298,7 @@ class ObservationReader {
     Observations& observations = reading_.observations;
     observations = std::move(gathering_).finish();
     if (options_.time && report.roles.time.empty()) {
-      throw UsageError(fmt::format("a time span is asked for, but {} has no times", files_[0].string()));
+      throw UsageError(fmt::format("--from or --to is given, but {} has no times", files_[0].string()));
     }
     if (observations.size() == 0) fail_empty();
     take_out_duplicates();
@@ -286,6 +312,10 @@ class ObservationReader {
       find_their_tracks();
     }
     if (reading_.layout == DataLayout::along_track && reading_.tracks == 0) reading_.layout = DataLayout::points;
+    if (reading_.calendar_time && reading_.tracks > 1) {
+      if (std::string sparse = sparse_tracks(observations, reading_.tracks); !sparse.empty())
+        report.warnings.push_back(std::move(sparse));
+    }
   }
 
   void find_their_tracks() {
@@ -340,14 +370,23 @@ class ObservationReader {
   Reading reading_;
 };
 
+void check_options(const ReadOptions& options) {
+  if (!(options.track_gap_s > 0.0)) {
+    throw UsageError(fmt::format("track_gap_s is {}; it must be more than zero", options.track_gap_s));
+  }
+  if (options.threads < 0) throw UsageError(fmt::format("threads is {}; it must be zero or more", options.threads));
+}
+
 }  // namespace
 
 Reading read_observations(const std::vector<std::string>& patterns, const ReadOptions& options, const Control& control) {
-  if (!(options.track_gap_s > 0.0)) {
-    throw UsageError(fmt::format("the option 'track_gap_s' is {}; it must be more than zero", options.track_gap_s));
-  }
-  if (options.threads < 0) throw UsageError(fmt::format("the option 'threads' is {}; it must be zero or more", options.threads));
+  check_options(options);
   return ObservationReader(input_files(patterns), options, control).read();
+}
+
+Reading read_arrays(const ArrayFile& arrays, const ReadOptions& options, const Control& control) {
+  check_options(options);
+  return ObservationReader(arrays.name, options, control).read_arrays(ArraySource(arrays));
 }
 
 }  // namespace drift

@@ -130,7 +130,7 @@ TEST_F(Plain, ObservationsAreFilteredByValueBoxAndTime) {
   EXPECT_THAT(left({.time = Range{18262 + 10 * kSecond, 18262 + 60 * kSecond}}), ElementsAre(3));
   const Reading reading = read_observations({path}, {.valid = Range{1.02, 1.04}});
   EXPECT_EQ(count_of(reading.report, "value outside the valid range"), 2u);
-  EXPECT_THAT(refusal({path}, {.valid = Range{2, 1}}), HasSubstr("usage: the option 'valid'"));
+  EXPECT_THAT(refusal({path}, {.valid = Range{2, 1}}), HasSubstr("usage: --valid"));
   EXPECT_THAT(refusal({path}, {.box = {{0, 10, 10, 0}}}), HasSubstr("west, south, east, north"));
   EXPECT_THAT(refusal({path}, {.roles = {.time = kNoRole}, .time = Range{0, 1}}), HasSubstr("has no times"));
 }
@@ -177,8 +177,8 @@ TEST_F(Plain, OptionsThatCannotBeAreRefused) {
   const std::string path = write("plain.nc", {});
   EXPECT_THAT(refusal({path}, {.preset = "cmems-l3-slaa"}),
               HasSubstr("usage: no preset is called 'cmems-l3-slaa'; did you mean 'cmems-l3-sla'?"));
-  EXPECT_THAT(refusal({path}, {.track_gap_s = 0}), HasSubstr("usage: the option 'track_gap_s'"));
-  EXPECT_THAT(refusal({path}, {.threads = -1}), HasSubstr("usage: the option 'threads'"));
+  EXPECT_THAT(refusal({path}, {.track_gap_s = 0}), HasSubstr("usage: track_gap_s"));
+  EXPECT_THAT(refusal({path}, {.threads = -1}), HasSubstr("usage: threads"));
   EXPECT_THAT(refusal({path}, {.roles = {.lon = "lon", .x = "lon"}}), HasSubstr("one or the other"));
 }
 

@@ -11,6 +11,7 @@ namespace {
 using testing::AllOf;
 using testing::DoubleNear;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -139,7 +140,9 @@ TEST_F(ProductPreset, OfNasaHeightsHeedTheFlagAndDropANameThatIsNone) {
   EXPECT_THAT(reading.observations.value, ElementsAre(0.1, 0.2, 0.3));
   EXPECT_EQ(reading.report.roles.track, "pass");
   EXPECT_EQ(reading.value.standard_name, "");
-  EXPECT_THAT(reading.report.warnings, ElementsAre(HasSubstr("'ssh' of 'ssh' is none of CF's and is left out")));
+  EXPECT_THAT(reading.report.warnings,
+              ElementsAre(HasSubstr("'ssh' has the standard_name 'ssh', which is not a CF standard name")));
+  EXPECT_THAT(reading.report.warnings.front(), EndsWith("did you mean 'sea_surface_height_above_mean_sea_level'?"));
   EXPECT_THAT(reading.observations.platform_names, IsEmpty());  // "Satellite" names none
   EXPECT_THAT(refusal({path()}, {.quality_control = false}), HasSubstr("too large to compute with"));
 }

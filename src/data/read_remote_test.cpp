@@ -12,11 +12,15 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
+#include "core/child_process.h"
 #include "core/scratch_folder.h"
 #include "data/reading_testing.h"
 #include "data/words.h"
+#include "netcdf/netcdf_testing.h"
 
 namespace drift {
 namespace {
@@ -114,7 +118,14 @@ TEST(Opendap, IsReadLikeAFile) {
 
 TEST(Opendap, ThatIsNoneIsRefusedWithWhatToDo) {
   const DapServer server;
-  EXPECT_THAT(refusal({server.address("other.nc")}), AllOf(HasSubstr("cannot be opened"), HasSubstr("Fetch a plain file first")));
+  EXPECT_THAT(refusal({server.address("other.nc")}), AllOf(HasSubstr("cannot be opened"), HasSubstr("fetch a plain file first")));
+}
+
+TEST(Opendap, ThatDoesNotAnswerIsRefusedInOneSentenceOfDriftsOwn) {
+  testing::internal::CaptureStderr();
+  const std::string sentence = refusal({"http://127.0.0.1:1/nobody.nc"});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // netCDF has words of its own
+  EXPECT_THAT(sentence, HasSubstr("the server does not answer, or the address is not one of OPeNDAP"));
 }
 
 // A store of lon, lat and ssh, three numbers each, that says it is packed as `packing` says ("compressor" and "filters" in JSON).
@@ -151,6 +162,44 @@ TEST(Zarr, AStoreIsReadLikeAFile) {
   EXPECT_THAT(reading.observations.value, ElementsAre(0.5, 1.5, 2.5));
   EXPECT_EQ(read_observations({(folder / "*.zarr").string()}).observations.size(), 3u);
   EXPECT_THAT(refusal({(folder / "tracks.zarr" / "lon").string()}), HasSubstr("is a folder; name the files in it"));
+}
+
+// xarray packs with Blosc by default.
+TEST(Zarr, ThatIsPackedWithBloscIsReadThroughGdal) {
+  const std::string program = find_program("gdalmdimtranslate");
+  if (program.empty()) GTEST_SKIP() << "gdal-bin is not installed";
+  const ScratchFolder folder;
+  {
+    NcTestFile file(folder / "t.nc");
+    const int n = file.dimension("time", 3);
+    file.variable("time", NC_DOUBLE, {n}, {1, 2, 3}, "days since 2000-01-01");
+    file.variable("lon", NC_DOUBLE, {n}, {10, 11, 12}, "degrees_east");
+    file.variable("lat", NC_DOUBLE, {n}, {50, 51, 52}, "degrees_north");
+    const int sla =
+        file.variable("sla", NC_SHORT, {n}, {100, NC_FILL_SHORT, 300}, "m", "sea_surface_height_above_mean_sea_level");
+    file.pack(sla, 0.001);
+  }
+  const std::string store = (folder / "t.zarr").string();
+  run_gdal(program, {"-q", "-of", "Zarr", "-co", "ARRAY:COMPRESS=BLOSC", (folder / "t.nc").string(), store}, folder / "");
+  std::ifstream metadata(std::filesystem::path(store) / "sla" / ".zarray");
+  const std::string packing((std::istreambuf_iterator<char>(metadata)), {});
+  if (packing.find("blosc") == std::string::npos) GTEST_SKIP() << "this GDAL has no Blosc";
+  const Reading packed = read_observations({store}), plain = read_observations({(folder / "t.nc").string()});
+  EXPECT_EQ(packed.observations.value, plain.observations.value);
+  EXPECT_THAT(packed.observations.value, ElementsAre(testing::DoubleNear(0.1, 1e-12), testing::DoubleNear(0.3, 1e-12)));
+  EXPECT_EQ(packed.observations.time_days, plain.observations.time_days);
+  EXPECT_EQ(packed.value, plain.value);
+  EXPECT_EQ(packed.report.files, std::vector<std::filesystem::path>{store});
+}
+
+TEST(Zarr, OfVersion3IsRefusedAsSuch) {
+  const ScratchFolder folder;
+  std::filesystem::create_directory(folder / "three.zarr");
+  write_bytes(folder / "three.zarr" / "zarr.json", R"({"zarr_format": 3, "node_type": "group"})");
+  for (const char* name : {"three.zarr", "*.zarr"}) {
+    EXPECT_THAT(refusal({(folder / name).string()}),
+                AllOf(HasSubstr("is a Zarr store of version 3"), HasSubstr("to_zarr(\"three_v2.zarr\", zarr_format=2)")));
+  }
 }
 
 // netCDF returns the packed bytes as values, and no error.

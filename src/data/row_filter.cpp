@@ -13,8 +13,7 @@ namespace {
 
 void check_range(const char* option, const std::optional<Range>& range) {
   if (range && !(range->low <= range->high)) {
-    throw UsageError(
-        fmt::format("the option '{}' goes from {} to {}, between which there is nothing", option, range->low, range->high));
+    throw UsageError(fmt::format("{}: the range {} to {} is empty; give the lower limit first", option, range->low, range->high));
   }
 }
 
@@ -22,8 +21,8 @@ void check_box(const std::optional<std::array<double, 4>>& box) {
   if (!box) return;
   const bool finite = std::all_of(box->begin(), box->end(), [](double number) { return std::isfinite(number); });
   if (!finite || (*box)[1] > (*box)[3]) {
-    throw UsageError(fmt::format("the option 'box' is {}, {}, {}, {}; give west, south, east, north", (*box)[0], (*box)[1],
-                                 (*box)[2], (*box)[3]));
+    throw UsageError(
+        fmt::format("--bbox is {}, {}, {}, {}; give west, south, east, north", (*box)[0], (*box)[1], (*box)[2], (*box)[3]));
   }
 }
 
@@ -45,8 +44,8 @@ std::string_view RowFilter::refusal(double lon_or_x, double lat_or_y, const doub
 }
 
 RowFilter make_filter(const ReadOptions& options) {
-  check_range("valid", options.valid);
-  check_range("time", options.time);
+  check_range("--valid", options.valid);
+  check_range("--from, --to", options.time);
   check_box(options.box);
   RowFilter filter = {{}, options.valid, options.box, options.time};
   for (const std::string& text : options.where) filter.where.push_back(parse_condition(text));

@@ -12,7 +12,7 @@
 
 namespace drift {
 
-// Which observations of a file are wanted.
+// Selects observations of a file.
 struct RowFilter {
   std::vector<Condition> where;
   std::optional<Range> valid;

@@ -39,7 +39,7 @@ std::vector<std::string> marks(const std::vector<std::size_t>& counts, std::size
 
 }  // namespace
 
-std::vector<std::string> sketch_map(const Dataset& data, int columns) {
+Sketch sketch_map(const Dataset& data, int columns) {
   const Observations& o = data.observations;
   if (o.size() == 0 || columns < 1) throw UsageError("a sketch needs observations and at least one column");
   const auto [south, north] = std::minmax_element(o.lat_deg.begin(), o.lat_deg.end());
@@ -65,7 +65,8 @@ std::vector<std::string> sketch_map(const Dataset& data, int columns) {
     const std::size_t row = static_cast<std::size_t>(rows) - 1 - y.of(o.lat_deg[i]);
     ++counts[row * static_cast<std::size_t>(columns) + x.of(lon)];
   }
-  return marks(counts, static_cast<std::size_t>(columns));
+  return {marks(counts, static_cast<std::size_t>(columns)), west, *south, west + width, *north,
+          *std::max_element(counts.begin(), counts.end())};
 }
 
 std::string sketch_times(const Dataset& data, int columns) {

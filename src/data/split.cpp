@@ -80,8 +80,9 @@ Split split_by_name(const Observations& o, const SplitOptions& options, std::spa
   return split;
 }
 
-Split split_by_group(const Observations& o, const SplitOptions& options, std::span<const std::size_t> rows) {
-  const Groups groups = find_groups(o, groups_by(options), rows);
+Split split_by_group(const Observations& o, const SplitOptions& options, std::span<const std::size_t> rows,
+                     const Control& control) {
+  const Groups groups = find_groups(o, groups_by(options), rows, control);
   const std::vector<bool> aside = draw_groups(groups.sizes, options.held_out, options.seed);
   Split split;
   for (std::size_t i = 0; i < rows.size(); ++i) (aside[groups.of[i]] ? split.held_out : split.training).push_back(rows[i]);
@@ -142,7 +143,7 @@ Split split_at_random(std::size_t count, double held_out_share, std::uint64_t se
 }
 
 Split split_observations(const Observations& observations, const SplitOptions& options,
-                         std::optional<std::span<const std::size_t>> wanted_rows) {
+                         std::optional<std::span<const std::size_t>> wanted_rows, const Control& control) {
   check_share(options.held_out);
   std::vector<std::size_t> all;
   const std::span<const std::size_t> rows = rows_or_all(observations, wanted_rows, all);
@@ -156,7 +157,7 @@ Split split_observations(const Observations& observations, const SplitOptions& o
   } else if (options.method == SplitMethod::platform && !options.platforms.empty()) {
     split = split_by_name(observations, options, rows);
   } else {
-    split = split_by_group(observations, options, rows);
+    split = split_by_group(observations, options, rows, control);
   }
   if (split.training.empty()) throw UsageError("split: nothing is left to train on; hold out less");
   return split;
@@ -173,8 +174,9 @@ SplitOptions split_within(const SplitOptions& outer, const Observations& observa
   return inner;
 }
 
-std::size_t count_groups(const Observations& observations, const SplitOptions& options, std::span<const std::size_t> rows) {
-  return find_groups(observations, groups_by(options), rows).sizes.size();
+std::size_t count_groups(const Observations& observations, const SplitOptions& options, std::span<const std::size_t> rows,
+                         const Control& control) {
+  return find_groups(observations, groups_by(options), rows, control).sizes.size();
 }
 
 }  // namespace drift

@@ -6,6 +6,8 @@
 #include <array>
 #include <vector>
 
+#include "core/edit_distance.h"
+#include "data/words.h"
 #include "drift/did_you_mean.h"
 #include "drift/standard_name.h"
 
@@ -16,7 +18,7 @@ namespace {
 struct Abbreviation {
   std::string_view word, name;
 };
-constexpr std::array<Abbreviation, 18> kAbbreviations = {{{"adt", "sea_surface_height_above_geoid"},
+constexpr std::array<Abbreviation, 16> kAbbreviations = {{{"adt", "sea_surface_height_above_geoid"},
                                                           {"chl", "mass_concentration_of_chlorophyll_a_in_sea_water"},
                                                           {"chlor_a", "mass_concentration_of_chlorophyll_a_in_sea_water"},
                                                           {"freeboard", "sea_ice_freeboard"},
@@ -26,14 +28,38 @@ constexpr std::array<Abbreviation, 18> kAbbreviations = {{{"adt", "sea_surface_h
                                                           {"sea_ice_concentration", "sea_ice_area_fraction"},
                                                           {"sit", "sea_ice_thickness"},
                                                           {"sla", "sea_surface_height_above_mean_sea_level"},
-                                                          {"ssh", "sea_surface_height_above_geoid"},
                                                           {"ssha", "sea_surface_height_above_mean_sea_level"},
                                                           {"sss", "sea_surface_salinity"},
                                                           {"sst", "sea_surface_temperature"},
-                                                          {"sea_surface_height", "sea_surface_height_above_geoid"},
                                                           {"significant_wave_height", "sea_surface_wave_significant_height"},
                                                           {"swh", "sea_surface_wave_significant_height"},
                                                           {"zos", "sea_surface_height_above_geoid"}}};
+
+// Heights above the mean sea surface are anomalies and above the geoid absolute: currents from one taken for the other are wrong.
+bool is_height_of_any_kind(std::string_view name) { return name == "ssh" || name == "sea_surface_height"; }
+
+std::string height_proposal(std::string_view long_name) {
+  std::string words = lower(long_name);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  const auto says = [&](std::string_view word) { return words.find(word) != std::string::npos; };
+  const bool is_anomaly = says("anomal") || says("mean sea");
+  const bool is_absolute = says("geoid") || says("dynamic topography");
+  if (is_anomaly != is_absolute) {
+    return fmt::format("; did you mean 'sea_surface_height_above_{}'?", is_anomaly ? "mean_sea_level" : "geoid");
+  }
+  if (says("ellipsoid")) return "; did you mean 'sea_surface_height_above_reference_ellipsoid'?";
+  return "; did you mean 'sea_surface_height_above_mean_sea_level' (an anomaly) or 'sea_surface_height_above_geoid'?";
+}
+
+// Whether one word differs, by one letter that is wrong, missing, too many or swapped with the next. The first letter and short
+// words must agree: "methane" is no slip for "ethane", and "chlorophyll_b" none for "chlorophyll_a".
+bool differs_by_a_slip(const std::vector<std::string>& words, const std::vector<std::string>& known) {
+  if (words.size() != known.size()) return false;
+  const auto [a, b] = std::mismatch(words.begin(), words.end(), known.begin());
+  if (a == words.end() || !std::equal(std::next(a), words.end(), std::next(b))) return false;
+  constexpr std::size_t kLong = 5;
+  return a->size() >= kLong && b->size() >= kLong && a->front() == b->front() && edit_distance(*a, *b) == 1;
+}
 
 std::string_view without_modifier(std::string_view name) {
   for (const std::string_view modifier : {" detection_minimum", " number_of_observations", " standard_error", " status_flag"}) {
@@ -71,11 +97,30 @@ bool may_be_standard_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), good);
 }
 
-std::string standard_name_proposal(std::string_view name) {
+std::string standard_name_proposal(std::string_view name, std::string_view long_name) {
+  if (is_height_of_any_kind(name)) return height_proposal(long_name);
   for (const Abbreviation& known : kAbbreviations) {
     if (known.word == name) return fmt::format("; did you mean '{}'?", known.name);
   }
   return did_you_mean(name, standard_names());
+}
+
+std::string_view misspelt_standard_name(std::string_view name) {
+  name = without_modifier(name);
+  if (find(name) != nullptr) return {};
+  const std::string small = lower(name);
+  if (const StandardName* const known = find(small); known != nullptr) return known->name;
+  const std::vector<std::string> words = split(small, '_');
+  for (const std::string_view known : standard_names()) {
+    if (differs_by_a_slip(words, split(known, '_'))) return known;
+  }
+  return {};
+}
+
+bool is_main_quantity(std::string_view name) {
+  return is_height_of_any_kind(name) || name.starts_with("sea_surface_height_above_") ||
+         std::any_of(kAbbreviations.begin(), kAbbreviations.end(),
+                     [name](const Abbreviation& known) { return known.word == name || known.name == name; });
 }
 
 std::string_view canonical_unit(std::string_view name) {

@@ -22,8 +22,15 @@ bool is_standard_name(std::string_view name);
 // not known, as "ssh", is none.
 bool may_be_standard_name(std::string_view name);
 
-// The end of a message "'ssh' is no standard name": "; did you mean 'sea_surface_height_above_geoid'?", or "".
-std::string standard_name_proposal(std::string_view name);
+// The end of a message "'sst' is no standard name": "; did you mean 'sea_surface_temperature'?", or "". What a height is above is
+// told from the variable's long_name; both are offered where that does not tell.
+std::string standard_name_proposal(std::string_view name, std::string_view long_name = {});
+
+// The known name of which this one is a slip of the pen, "sea_surface_temprature"; empty: it is none.
+std::string_view misspelt_standard_name(std::string_view name);
+
+// A quantity so often mapped that it has an abbreviation, by that ("sla") or by its standard name.
+bool is_main_quantity(std::string_view name);
 
 // Empty where the name is not known.
 std::string_view canonical_unit(std::string_view name);

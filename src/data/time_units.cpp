@@ -20,21 +20,25 @@ struct Guess {
   std::string_view units;  // for the option; empty: none can be proposed
 };
 
-constexpr std::array<Guess, 5> kGuesses = {{{2.5e8, 8.0e8, "seconds since 2000", "seconds since 2000-01-01"},
-                                            {8.0e8, 2.6e9, "seconds since 1970", "seconds since 1970-01-01"},
-                                            {2.5e11, 2.6e12, "milliseconds since 1970", "milliseconds since 1970-01-01"},
-                                            {2.5e17, 2.6e18, "nanoseconds since 1970", "nanoseconds since 1970-01-01"},
-                                            {722000.0, 750000.0, "MATLAB's datenum", "datenum"}}};
+constexpr std::array<Guess, 7> kGuesses = {
+    {{19000101.0, 21001231.0, "dates written as YYYYMMDD", "yyyymmdd"},
+     {19000101000000.0, 21001231235960.0, "dates written as YYYYMMDDhhmmss", "yyyymmddhhmmss"},
+     {2.5e8, 8.0e8, "seconds since 2000", "seconds since 2000-01-01"},
+     {8.0e8, 2.6e9, "seconds since 1970", "seconds since 1970-01-01"},
+     {2.5e11, 2.6e12, "milliseconds since 1970", "milliseconds since 1970-01-01"},
+     {2.5e17, 2.6e18, "nanoseconds since 1970", "nanoseconds since 1970-01-01"},
+     {722000.0, 750000.0, "MATLAB's datenum", "datenum"}}};
 
 }  // namespace
 
 CfTime parse_time_units(const std::string& units) {
   const std::string word = lower(stripped(units));
   if (word == "datenum" || word == "matlab") return {.days_per_unit = 1.0, .offset_days = -kDatenumOf1950};
+  if (word == "yyyymmdd" || word == "yyyymmddhhmmss") return {.written = true};
   try {
     return parse_cf_time(units, "");
   } catch (const Error& error) {
-    throw UsageError(fmt::format("the option 'time_units': {}, or datenum", error.what()));
+    throw UsageError(fmt::format("{}; datenum and yyyymmdd are others", error.what()));
   }
 }
 
@@ -45,14 +49,6 @@ bool looks_like_time_name(std::string_view name) {
   std::replace(words.begin(), words.end(), '_', ' ');
   return std::any_of(kTimeWords.begin(), kTimeWords.end(), [&](std::string_view word) { return has_word(words, word); }) ||
          words.starts_with("time") || words.ends_with("time") || words.ends_with("date");
-}
-
-std::string unread_time(std::string_view what, const std::string& name) {
-  return fmt::format(
-      "no times are read, so the field is one of space alone, though the {0} \"{1}\" may hold them: --time {1} reads it, --time "
-      "- "
-      "does without.",
-      what, name);
 }
 
 std::string doubtful_times(const Observations& observations) {

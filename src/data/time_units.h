@@ -8,16 +8,12 @@
 
 namespace drift {
 
-// How numbers count time, by the option 'time_units': CF's words, "seconds since 2000-01-01", or "datenum", MATLAB's days. Throws
-// UsageError.
+// How numbers count time, by --time-units: CF's words, "seconds since 2000-01-01", or "datenum", MATLAB's days, or "yyyymmdd",
+// dates written as numbers. Throws UsageError.
 CfTime parse_time_units(const std::string& units);
 
 // Whether a variable or column of this name may hold times, or a piece of them: "time_utc", "JULD", "year".
-inline constexpr const char* kPassesWithoutTimes = "the passes have no times: the field is one of space alone.";
 bool looks_like_time_name(std::string_view name);
-
-// A sentence on times that are there and are not read; `what` they are a column or variable.
-std::string unread_time(std::string_view what, const std::string& name);
 
 // A sentence on times without a unit that can hardly be days, with what to do about it; empty where they may be.
 std::string doubtful_times(const Observations& observations);

@@ -1,5 +1,7 @@
 #include "data/tracks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -18,7 +20,7 @@ namespace {
 // stays turned for so long. The centre of a swath's line wanders by half of the line where pixels are missing.
 constexpr double kTurnDeg = 0.25;
 
-// What a satellite covers at most: no orbit's ground track is faster than 8 km/s; and twice those 15 km.
+// The most that a satellite covers: no orbit's ground track is faster than 8 km/s; and twice those 15 km.
 constexpr double kMostKmPerS = 8.0;
 constexpr double kMostJumpKm = 30.0;
 
@@ -230,6 +232,17 @@ std::size_t renumber_tracks(Observations& observations) {
     track = number[old];
   }
   return static_cast<std::size_t>(next);
+}
+
+std::string sparse_tracks(const Observations& observations, std::size_t tracks) {
+  constexpr double kApart = 30.0;  // days: fields of the sea surface keep their shape for days to a few weeks
+  const auto [first, last] = std::minmax_element(observations.time_days.begin(), observations.time_days.end());
+  const double span = *last - *first, apart = span / static_cast<double>(tracks);
+  if (apart < kApart) return {};
+  return fmt::format(
+      "{} tracks over {:.0f} days, one in {:.0f} days, are too sparse to map a field that changes within weeks; add files, or "
+      "choose a shorter period with --from and --to.",
+      tracks, span, apart);
 }
 
 }  // namespace drift

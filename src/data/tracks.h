@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "drift/observations.h"
 
@@ -24,5 +25,8 @@ std::size_t renumber_tracks(Observations& observations);
 
 // Tracks that these rows are of; 0 without a column of them.
 std::size_t count_tracks(const Observations& observations, std::span<const std::size_t> rows);
+
+// A sentence on tracks so far apart in time that no field between them can be mapped; empty: they are not. Times are days.
+std::string sparse_tracks(const Observations& observations, std::size_t tracks);
 
 }  // namespace drift

@@ -147,5 +147,17 @@ TEST(DropDuplicates, LooksAtAllThatMakesAnObservation) {
   EXPECT_EQ(twice([](Observations& o) { o.platform[1] = 1; }), 0u);
 }
 
+TEST(SparseTracks, AreThoseWithWeeksBetweenThem) {
+  Observations o;
+  o.time_days = {0.0, 300.0, 756.0};
+  EXPECT_EQ(
+      sparse_tracks(o, 3),
+      "3 tracks over 756 days, one in 252 days, are too sparse to map a field that changes within weeks; add files, or choose "
+      "a shorter period with --from and --to.");
+  EXPECT_EQ(sparse_tracks(o, 100), "");
+  o.time_days = {0.0, 20.0};
+  EXPECT_EQ(sparse_tracks(o, 2), "");
+}
+
 }  // namespace
 }  // namespace drift

@@ -8,6 +8,9 @@ namespace {
 
 bool is_word_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
+constexpr std::array<std::string_view, 9> kErrorWords = {"std", "sd",          "stdev", "err", "error",
+                                                         "unc", "uncertainty", "sigma", "se"};
+
 }  // namespace
 
 std::string lower(std::string_view text) {
@@ -47,6 +50,22 @@ bool has_word(std::string_view text, std::string_view word) {
     if (begins && (end == in.size() || !is_word_letter(in[end]))) return true;
   }
   return false;
+}
+
+bool is_error_of(std::string_view name, std::string_view value) {
+  const std::string whole = lower(name), part = lower(value);
+  const bool begins = whole.starts_with(part), ends = whole.ends_with(part);
+  if (part.empty() || whole.size() <= part.size() || !(begins || ends)) return false;
+  std::string rest = begins ? whole.substr(part.size()) : whole.substr(0, whole.size() - part.size());
+  std::erase_if(rest, [](char c) { return c == '_' || c == ' ' || c == '-' || c == '.'; });
+  return std::find(kErrorWords.begin(), kErrorWords.end(), rest) != kErrorWords.end();
+}
+
+bool tells_of_errors(std::string_view text) {
+  std::string words(text);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return std::any_of(kErrorWords.begin(), kErrorWords.end(), [&](std::string_view word) { return has_word(words, word); }) ||
+         has_word(words, "standard deviation");
 }
 
 bool looks_aside(std::string_view name) {

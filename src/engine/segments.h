@@ -12,7 +12,7 @@ class Segments {
   Segments(double every_s, std::uint64_t step, std::uint64_t total, double now_s);
 
   bool done() const { return step_ >= total_; }
-  // Where the next segment ends.
+  // End of the next segment.
   std::uint64_t next_end() const;
   // Notes that `step` has been reached. True: a checkpoint is due, and counts as taken now.
   bool reached(std::uint64_t step, double now_s);

@@ -41,7 +41,7 @@ void check_checkpoint(const TrainOptions& options) {
   }
   const std::filesystem::path folder = std::filesystem::absolute(options.control.checkpoint).parent_path();
   if (!std::filesystem::is_directory(folder)) {
-    throw UsageError(fmt::format("the checkpoint cannot be written: {} is not a folder; make it first", folder.string()));
+    throw UsageError(fmt::format("the checkpoint cannot be written: {} is not a folder; create it first", folder.string()));
   }
 }
 
@@ -51,7 +51,7 @@ bool try_to_save(const Ensemble& ensemble, const TrainingState& state, const Rec
     save_checkpoint(options.control.checkpoint, ensemble, state, recipe, options.metadata);
     return true;
   } catch (const Error& error) {
-    options.control.tell(fmt::format("warning: no checkpoint was written: {}; training continues", error.what()));
+    options.control.warn(fmt::format("no checkpoint was written: {}; training continues", error.what()));
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// Where observations lie is kept as bits of a lattice of cells, not as positions. An observation is at most a cell's half
+// Positions of observations are kept as bits of a lattice of cells. An observation is at most a cell's half
 // diagonal away from its cell's centre, so a position within `distance` of an observation is within distance + half a diagonal of
 // a centre (the triangle inequality, on the sphere for chords). That is the test: it never refuses a position near an
 // observation, and lets through none that is farther than distance + a whole diagonal.
@@ -166,11 +166,6 @@ std::vector<char> NearData::operator()(std::span<const double> lon_deg, std::spa
     near[i] = square <= index_->reach ? 1 : 0;
   }
   return near;
-}
-
-std::vector<char> near_data(const Domain& domain, const DataCells& cells, std::span<const double> lon_deg,
-                            std::span<const double> lat_deg, double distance) {
-  return NearData(domain, cells, distance)(lon_deg, lat_deg);
 }
 
 }  // namespace drift

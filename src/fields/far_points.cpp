@@ -1,23 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "drift/interpolator.h"
 #include "drift/predict.h"
+#include "fields/gradient_scale.h"
 
 namespace drift {
 namespace {
-
-// Of correlation in space, in the domain's unit; 0: unknown.
-double lengthscale_of(const FieldModel& model) {
-  if (const auto process = process_info(model)) return std::max(process->lengthscale_x, process->lengthscale_y);
-  if (model.method) {
-    const std::vector<double> lengths = model.method->lengthscales();
-    return lengths.empty() ? 0.0 : lengthscale_from_engine(model.domain, lengths[0]);
-  }
-  const std::vector<double> lengths(model.ensemble.spec.spatial.lengthscales.begin(),
-                                    model.ensemble.spec.spatial.lengthscales.end());
-  return lengths.empty() ? 0.0 : lengthscale_from_engine(model.domain, lengths[0]);
-}
 
 // The same cells, so many of them joined each way: a search among four million takes seconds to prepare.
 DataCells joined(const DataCells& cells, int by) {
@@ -49,7 +37,8 @@ double cell_height(const Domain& domain, const DataCells& cells) {
 FarCounter::FarCounter(const FieldModel& model) {
   constexpr double kFar = 2.0;         // lengthscales
   constexpr double kCellShare = 0.25;  // of that distance: no cell need be smaller
-  counted_.distance = kFar * lengthscale_of(model);
+  const std::array<double, 2> lengths = lengthscales_of(model);
+  counted_.distance = kFar * std::max(lengths[0], lengths[1]);
   const DataCells& cells = model.cells;
   const bool known = std::any_of(cells.bits.begin(), cells.bits.end(), [](std::uint8_t bits) { return bits != 0; });
   if (!known || !(counted_.distance > 0.0) || !std::isfinite(counted_.distance)) return;

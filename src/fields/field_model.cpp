@@ -171,9 +171,4 @@ FieldModel load_field_model(const std::filesystem::path& path) {
   return model;
 }
 
-double days_outside(const FieldInfo& info, double time_days) {
-  if (time_days < info.first_time_days) return time_days - info.first_time_days;
-  return std::max(0.0, time_days - info.last_time_days);
-}
-
 }  // namespace drift

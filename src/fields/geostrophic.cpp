@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 2> kAbsolute = {"sea_surface_height_above
                                                        "sea_surface_height_above_geopotential_datum"};
 constexpr std::array<std::string_view, 2> kAnomaly = {"sea_surface_height_above_mean_sea_level",
                                                       "sea_surface_height_above_sea_level"};
-// Where there is no standard name: products' own names that leave no doubt. "ssh" does, and is not among them.
+// Without a standard name: products' own names that leave no doubt. "ssh" does, and is not among them.
 constexpr std::array<std::string_view, 2> kAbsoluteNames = {"adt", "zos"};
 constexpr std::array<std::string_view, 4> kAnomalyNames = {"sla", "ssha", "sla_filtered", "sla_unfiltered"};
 

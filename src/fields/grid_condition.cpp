@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "core/longitude.h"
 #include "drift/calendar.h"
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
@@ -69,7 +70,7 @@ GridCondition::GridCondition(const std::filesystem::path& path, const std::strin
 std::size_t GridCondition::index_of(std::optional<double> time) const {
   if (times_.size() < 2) return 0;  // a file of one time holds for all
   if (!time) {
-    throw UsageError(fmt::format("mask: {} has {} times, and the model does not vary in time: take one of them",
+    throw UsageError(fmt::format("mask: {} has {} times, but the model does not vary in time; extract one of them",
                                  file_.path().string(), times_.size()));
   }
   const auto found = std::min_element(times_.begin(), times_.end(),
@@ -77,8 +78,8 @@ std::size_t GridCondition::index_of(std::optional<double> time) const {
   const auto [low, high] = std::minmax_element(times_.begin(), times_.end());
   const double step = (*high - *low) / static_cast<double>(times_.size() - 1);
   if (!(std::abs(*found - *time) <= step)) {
-    throw UsageError(fmt::format("mask: {} covers {} to {}, which {} is not near", file_.path().string(), iso_time(*low),
-                                 iso_time(*high), iso_time(*time)));
+    throw UsageError(fmt::format("mask: {} covers {} to {}, far from {}", file_.path().string(), iso_time(*low), iso_time(*high),
+                                 iso_time(*time)));
   }
   return static_cast<std::size_t>(found - times_.begin());
 }
@@ -106,7 +107,7 @@ std::vector<char> GridCondition::operator()(std::span<const double> lon_deg, std
   const double half = axis.size() > 1 ? 0.5 * (axis[1] - axis[0]) : 0.0;
   std::vector<char> keep(x.size(), 0);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (grid_.kind == NcGridKind::geographic) x[i] -= 360.0 * std::floor((x[i] - axis.front() + half + 1e-9) / 360.0);
+    if (grid_.kind == NcGridKind::geographic) x[i] = turned_from(axis.front() - half - 1e-9, x[i]);
     const auto column = nearest(axis, x[i]), row = nearest(grid_.y.at, y[i]);
     if (column && row) keep[i] = cells[*row * axis.size() + *column];
   }

@@ -9,6 +9,7 @@
 
 #include "data/condition.h"
 #include "data/nc_grid.h"
+#include "netcdf/netcdf_reader.h"
 
 namespace drift {
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "fields/gradient_scale.h"
 #include "fields/variable_name.h"
 
 namespace drift {
@@ -39,7 +40,7 @@ LayerMaker::LayerMaker(const FieldModel& model, const PredictWants& wants)
         [](const FieldPrediction& p, std::size_t i, double) { return p.sd_total[i]; });
   }
   if (interval) add_interval(model, name, what);
-  if (wants.gradient) add_gradient(model, name, what);
+  if (wants.gradient) add_gradient(model, gradient_scale(model, wants), name, what);
   if (members_ > 0)
     layers_.push_back({.info = {name + "_members", what + ": the ensemble's members", value.standard_name, unit_},
                        .members = members_,
@@ -77,15 +78,33 @@ void LayerMaker::add_interval(const FieldModel& model, const std::string& name, 
       [factor](const FieldPrediction& p, std::size_t i, double) { return p.mean[i] + factor * p.sd_total[i]; });
 }
 
-void LayerMaker::add_gradient(const FieldModel& model, const std::string& name, const std::string& what) {
+void LayerMaker::add_slope(FieldLayer layer, Source slope, Source sd) {
+  const VariableInfo info = layer.info;
+  if (!over_.empty()) layer.comment = fmt::format("From the difference of the field {}, half of it to either side.", over_);
+  if (has_slope_sd_) layer.ancillary = {info.name + "_uncertainty"};
+  add(std::move(layer), std::move(slope));
+  if (!has_slope_sd_) return;
+  add({.info = {info.name + "_uncertainty", info.long_name + ": standard deviation",
+                info.standard_name.empty() ? "" : info.standard_name + " standard_error", info.unit},
+       .comment = fmt::format("Of the field's own difference {}; over less it is larger.", over_)},
+      std::move(sd));
+}
+
+void LayerMaker::add_gradient(const FieldModel& model, double scale, const std::string& name, const std::string& what) {
   const bool plane = model.domain.kind == DomainKind::xy;
   const std::string per = unit_.empty() ? std::string() : fmt::format("{} {}-1", unit_, model.domain.unit);
-  add({.info = {name + (plane ? "_gradient_x" : "_gradient_east"), what + (plane ? ": gradient along x" : ": eastward gradient"),
+  if (scale > 0.0) over_ = fmt::format("over {:.3g} {}", scale, model.domain.unit);
+  has_slope_sd_ = has_slope_sd(model, scale);
+  add_slope(
+      {.info = {name + (plane ? "_gradient_x" : "_gradient_east"), what + (plane ? ": gradient along x" : ": eastward gradient"),
                 "", per}},
-      [](const FieldPrediction& p, std::size_t i, double) { return p.gradient[i].east; });
-  add({.info = {name + (plane ? "_gradient_y" : "_gradient_north"),
+      [](const FieldPrediction& p, std::size_t i, double) { return p.gradient[i].east; },
+      [](const FieldPrediction& p, std::size_t i, double) { return p.gradient_sd[i].east; });
+  add_slope(
+      {.info = {name + (plane ? "_gradient_y" : "_gradient_north"),
                 what + (plane ? ": gradient along y" : ": northward gradient"), "", per}},
-      [](const FieldPrediction& p, std::size_t i, double) { return p.gradient[i].north; });
+      [](const FieldPrediction& p, std::size_t i, double) { return p.gradient[i].north; },
+      [](const FieldPrediction& p, std::size_t i, double) { return p.gradient_sd[i].north; });
   if (plane) {
     no_currents_ = "the model is defined on plain x and y, without latitudes";
     return;
@@ -106,11 +125,18 @@ void LayerMaker::add_currents(const SeaSurfaceHeight& height) {
                                  anomaly ? "_assuming_mean_sea_level_for_geoid" : ""),
                      "m s-1"}};
   };
-  const auto velocity = [factor = height.metres](const FieldPrediction& p, std::size_t i, double lat_deg) {
-    return geostrophic_velocity(lat_deg, factor * p.gradient[i].east, factor * p.gradient[i].north);
+  const auto velocity = [factor = height.metres](const GroundGradient& slope, double lat_deg) {
+    return geostrophic_velocity(lat_deg, factor * slope.east, factor * slope.north);
   };
-  add(layer(true), [velocity](const FieldPrediction& p, std::size_t i, double lat) { return velocity(p, i, lat).east; });
-  add(layer(false), [velocity](const FieldPrediction& p, std::size_t i, double lat) { return velocity(p, i, lat).north; });
+  add_slope(
+      layer(true), [velocity](const FieldPrediction& p, std::size_t i, double lat) { return velocity(p.gradient[i], lat).east; },
+      [velocity](const FieldPrediction& p, std::size_t i, double lat) { return std::abs(velocity(p.gradient_sd[i], lat).east); });
+  add_slope(
+      layer(false),
+      [velocity](const FieldPrediction& p, std::size_t i, double lat) { return velocity(p.gradient[i], lat).north; },
+      [velocity](const FieldPrediction& p, std::size_t i, double lat) {
+        return std::abs(velocity(p.gradient_sd[i], lat).north);
+      });
 }
 
 PointLayers predict_at(Engine& engine, const FieldModel& model, std::span<const double> lon_deg, std::span<const double> lat_deg,

@@ -31,11 +31,15 @@ class LayerMaker {
 
   void add(FieldLayer layer, Source source);
   void add_interval(const FieldModel& model, const std::string& name, const std::string& what);
-  void add_gradient(const FieldModel& model, const std::string& name, const std::string& what);
+  void add_gradient(const FieldModel& model, double scale, const std::string& name, const std::string& what);
   void add_currents(const SeaSurfaceHeight& height);
+  // A slope, or a current that follows from it, and its standard deviation where slopes have one.
+  void add_slope(FieldLayer layer, Source slope, Source sd);
 
   std::string unit_;
-  int digits_;  // of the value itself, members and intervals
+  int digits_;        // of the value itself, members and intervals
+  std::string over_;  // of slopes: "over 40 km"; empty: of the mean itself
+  bool has_slope_sd_ = false;
   std::size_t members_ = 0;
   std::string no_currents_;
   std::vector<FieldLayer> layers_;

@@ -73,7 +73,8 @@ std::vector<MapMask> parse_masks(const std::string& text) {
   for (const std::string& part : parts) {
     if (part != "none") masks.push_back(parse_one(part));
   }
-  if (masks.size() < parts.size() && parts.size() > 1) throw UsageError(fmt::format("mask '{}': none goes with no other", text));
+  if (masks.size() < parts.size() && parts.size() > 1)
+    throw UsageError(fmt::format("mask '{}': 'none' cannot be combined with other masks", text));
   return masks;
 }
 
@@ -92,7 +93,7 @@ MapMasker::MapMasker(const FieldModel& model, const std::vector<MapMask>& masks,
       case MapMask::Kind::condition: {
         auto condition = std::make_shared<GridCondition>(mask.file, mask.condition);
         if (plane != condition->on_plane()) {
-          throw UsageError(fmt::format("mask: {} has {}, and the model has not", mask.file.string(),
+          throw UsageError(fmt::format("mask: {} has {}, but the model has not", mask.file.string(),
                                        plane ? "longitudes and latitudes" : "x and y of no CRS"));
         }
         (condition->varies() ? varying_ : fixed_).emplace_back([condition](auto lon, auto lat, auto time) {

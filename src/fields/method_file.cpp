@@ -14,7 +14,7 @@ constexpr const char* kMethodKey = "method";
 constexpr const char* kPrefix = "method.";
 constexpr const char* kFormatWithMethod = "6";
 
-// What the metadata hold.
+// Contents of the metadata.
 struct MethodHeader {
   std::string text;   // the method's
   std::string state;  // its numbers and texts, JSON

@@ -69,15 +69,17 @@ void method_gradient(const FieldModel& model, MatrixView<const float> rows, cons
 PartsPredictor::PartsPredictor(Engine& engine, const FieldModel& model)
     : engine_(engine), model_(model), networks_(model.ensemble.members.empty() ? nullptr : engine.prepare(model.ensemble)) {}
 
-PartsForecast PartsPredictor::operator()(MatrixView<const float> rows, const PredictWants& wants) const {
+PartsForecast PartsPredictor::operator()(MatrixView<const float> rows, const PredictWants& wants,
+                                         MatrixView<const float> around) const {
   PartsForecast out;
-  if (networks_) add_networks(rows, wants, out);
-  if (model_.process) add_process(rows, wants, out);
-  if (model_.method) add_method(rows, wants, out);
+  if (networks_) add_networks(rows, wants, around, out);
+  if (model_.process) add_process(rows, wants, around, out);
+  if (model_.method) add_method(rows, wants, around, out);
   return out;
 }
 
-void PartsPredictor::add_networks(MatrixView<const float> rows, const PredictWants& wants, PartsForecast& out) const {
+void PartsPredictor::add_networks(MatrixView<const float> rows, const PredictWants& wants, MatrixView<const float> around,
+                                  PartsForecast& out) const {
   const std::size_t n = rows.rows, members = model_.ensemble.members.size();
   std::vector<float> mean(n), variance(n);
   out.each.resize(wants.members ? n * members : 0);
@@ -91,22 +93,69 @@ void PartsPredictor::add_networks(MatrixView<const float> rows, const PredictWan
     predict_last_layer(engine_, model_.ensemble, model_.last_layers, rows, views);
   out.mean.assign(mean.begin(), mean.end());
   if (model_.has_spread()) out.variance.assign(variance.begin(), variance.end());
+  if (!around.empty()) add_networks_around(around, out);
   if (!wants.gradient) return;
   out.gradient.resize(n * rows.cols);
   networks_->input_gradient(rows, MatrixView<float>(out.gradient.data(), n, rows.cols));
 }
 
-void PartsPredictor::add_process(MatrixView<const float> rows, const PredictWants& wants, PartsForecast& out) const {
+// The variance of a difference is that between the members' differences, as the field's is that between the members.
+void PartsPredictor::add_networks_around(MatrixView<const float> around, PartsForecast& out) const {
+  const std::size_t members = model_.ensemble.members.size();
+  const bool spread = !model_.process && members > 1 && model_.last_layers.empty();  // a blend's is its process's
+  std::vector<float> mean(around.rows), each(spread ? around.rows * members : 0);
+  PredictionViews views;
+  views.mean = MatrixView<float>(mean.data(), around.rows, 1);
+  if (spread) views.members = MatrixView<float>(each.data(), around.rows, members);
+  if (model_.last_layers.empty())
+    networks_->predict(around, views);
+  else
+    predict_last_layer(engine_, model_.ensemble, model_.last_layers, around, views);
+  out.around_mean.assign(mean.begin(), mean.end());
+  for (std::size_t pair = 0; spread && pair < around.rows / 2; ++pair) {
+    const double difference = out.around_mean[2 * pair + 1] - out.around_mean[2 * pair];
+    double square = 0.0;
+    for (std::size_t m = 0; m < members; ++m) {
+      const double own =
+          static_cast<double>(each[(2 * pair + 1) * members + m]) - static_cast<double>(each[2 * pair * members + m]);
+      square += (own - difference) * (own - difference);
+    }
+    out.difference_variance.push_back(square / static_cast<double>(members - 1));
+  }
+}
+
+void PartsPredictor::add_process(MatrixView<const float> rows, const PredictWants& wants, MatrixView<const float> around,
+                                 PartsForecast& out) const {
   const std::size_t n = rows.rows;
-  std::vector<double> mean(n), variance(n), share(n), slope(wants.gradient ? 3 * n : 0);
+  std::vector<double> mean(n), variance(n), share(n), slope(wants.gradient ? 3 * n : 0), around_mean(around.rows);
   const MatrixView<double> slopes = wants.gradient ? MatrixView<double>(slope.data(), n, 3) : MatrixView<double>();
   out.local.resize(n);
-  model_.process->predict(rows, {.mean = mean, .variance = variance, .gradient = slopes, .local = out.local},
+  out.difference_variance.resize(around.rows / 2);
+  model_.process->predict(rows,
+                          {.mean = mean,
+                           .variance = variance,
+                           .gradient = slopes,
+                           .local = out.local,
+                           .around = around,
+                           .around_mean = around_mean,
+                           .difference_variance = out.difference_variance},
                           engine_.host_threads());
-  if (out.mean.empty()) out.mean = mean;
+  if (out.mean.empty()) out.mean = mean, out.around_mean = around_mean;
   out.variance.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
     const BlendedPoint point = blended(model_.weight, mean[i], variance[i], out.mean[i], out.local[i]);
+    for (std::size_t pair = 2 * i; pair < 2 * i + 2 && !around.empty(); ++pair) {
+      double& difference = out.difference_variance[pair];
+      std::array<double, 2> apart = {};
+      for (const std::size_t end : {0U, 1U}) {
+        const double process = around_mean[2 * pair + end];
+        double& network = out.around_mean[2 * pair + end];
+        apart.at(end) = network - process;
+        network = blended(model_.weight, process, 0.0, network).mean;
+      }
+      difference =
+          out.local[i] * (difference + point.share * (1.0 - point.share) * (apart[1] - apart[0]) * (apart[1] - apart[0]));
+    }
     out.mean[i] = point.mean, out.variance[i] = point.variance, share[i] = point.by_network;
   }
   if (!wants.gradient) return;
@@ -114,7 +163,8 @@ void PartsPredictor::add_process(MatrixView<const float> rows, const PredictWant
   add_slope(model_, share, rows, slopes, out);
 }
 
-void PartsPredictor::add_method(MatrixView<const float> rows, const PredictWants& wants, PartsForecast& out) const {
+void PartsPredictor::add_method(MatrixView<const float> rows, const PredictWants& wants, MatrixView<const float> around,
+                                PartsForecast& out) const {
   const std::size_t n = rows.rows;
   const Workers workers = {.threads = engine_.host_threads(), .engine = &engine_};
   std::vector<double> sd(n), total(n);
@@ -124,6 +174,8 @@ void PartsPredictor::add_method(MatrixView<const float> rows, const PredictWants
     out.variance[i] = sd[i] * sd[i];
     if (model_.method_noise) out.noise.push_back(std::max(0.0, total[i] * total[i] - sd[i] * sd[i]));
   }
+  out.around_mean.resize(around.rows);
+  if (!around.empty()) model_.method->predict(around, {.mean = out.around_mean}, workers);
   if (wants.gradient) method_gradient(model_, rows, workers, out);
 }
 

@@ -16,6 +16,10 @@ struct PartsForecast {
   std::vector<double> noise;     // [n] variance of a new observation's error by a method that knows it; else empty
   std::vector<float> each;       // [n, members] if wanted
   std::vector<float> gradient;   // [n, columns] if wanted
+
+  // At `around`, four points to each row: two pairs.
+  std::vector<double> around_mean;          // [4 n]
+  std::vector<double> difference_variance;  // [2 n] of the field's difference between a pair; empty: not known
 };
 
 // Of a model's networks, process or other method at rows of coordinates, a moderate number at a time. The networks are prepared
@@ -23,15 +27,21 @@ struct PartsForecast {
 class [[gnu::visibility("hidden")]] PartsPredictor {
  public:
   PartsPredictor(Engine & engine, const FieldModel& model);
-  PartsForecast operator()(MatrixView<const float> rows, const PredictWants& wants = {}) const;
+  // `around` [4 n, columns], if any: further points, four to a row.
+  PartsForecast operator()(MatrixView<const float> rows, const PredictWants& wants = {}, MatrixView<const float> around = {})
+      const;
 
   Engine& engine() const { return engine_; }
   const FieldModel& model() const { return model_; }
 
  private:
-  void add_networks(MatrixView<const float> rows, const PredictWants& wants, PartsForecast& out) const;
-  void add_process(MatrixView<const float> rows, const PredictWants& wants, PartsForecast& out) const;
-  void add_method(MatrixView<const float> rows, const PredictWants& wants, PartsForecast& out) const;
+  void add_networks(MatrixView<const float> rows, const PredictWants& wants, MatrixView<const float> around, PartsForecast& out)
+      const;
+  void add_networks_around(MatrixView<const float> around, PartsForecast & out) const;
+  void add_process(MatrixView<const float> rows, const PredictWants& wants, MatrixView<const float> around, PartsForecast& out)
+      const;
+  void add_method(MatrixView<const float> rows, const PredictWants& wants, MatrixView<const float> around, PartsForecast& out)
+      const;
 
   Engine& engine_;
   const FieldModel& model_;

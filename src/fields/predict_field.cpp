@@ -7,7 +7,9 @@
 #include "core/blocks.h"
 #include "drift/error.h"
 #include "drift/predict.h"
+#include "fields/gradient_scale.h"
 #include "fields/model_parts.h"
+#include "geo/around.h"
 
 namespace drift {
 namespace {
@@ -18,7 +20,7 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 // cores; and kriging takes some 0.1 ms per point and core.
 constexpr std::size_t kGpuBlock = kPointsAtATime, kCpuBlock = 8192, kProcessBlock = 4096;
 
-// Positions that are some, and where they come from.
+// Known positions, with their indices in the request.
 struct Known {
   std::vector<std::size_t> index;
   std::vector<double> lon_deg, lat_deg, time_days;  // time_days: one for all, or one each
@@ -29,7 +31,7 @@ Known known_positions(std::span<const double> lon_deg, std::span<const double> l
   const bool one_time = time_days.size() == 1;
   if (one_time) known.time_days = {time_days[0]};
   for (std::size_t i = 0; i < lon_deg.size(); ++i) {
-    const bool has_time = time_days.empty() || one_time || std::isfinite(time_days[i]);
+    const bool has_time = time_days.empty() || std::isfinite(time_days[one_time ? 0 : i]);
     if (!std::isfinite(lon_deg[i]) || !std::isfinite(lat_deg[i]) || !has_time) continue;
     known.index.push_back(i);
     known.lon_deg.push_back(lon_deg[i]);
@@ -55,8 +57,10 @@ void check_lengths(const FieldModel& model, std::span<const double> lon_deg, std
 // Fills the results of some of the known positions, first to first + count.
 class BlockPredictor {
  public:
-  BlockPredictor(const PartsPredictor& parts, const PredictWants& wants, const Known& known, FieldPrediction& out)
-      : parts_(parts), model_(parts.model()), wants_(wants), known_(known), out_(out) {}
+  // gradient_scale > 0: gradients are differences over it.
+  BlockPredictor(const PartsPredictor& parts, const PredictWants& wants, double gradient_scale, const Known& known,
+                 FieldPrediction& out)
+      : parts_(parts), model_(parts.model()), wants_(wants), gradient_scale_(gradient_scale), known_(known), out_(out) {}
 
   void predict(std::size_t first, std::size_t count) {
     const auto columns = static_cast<std::size_t>(model_.ensemble.spec.coordinates());
@@ -66,8 +70,17 @@ class BlockPredictor {
     std::vector<float> rows(count * columns);
     const MatrixView<float> row_view(rows.data(), count, columns);
     engine_rows(model_.domain, lon, lat, time, row_view);
+    const std::span<const std::size_t> index = std::span(known_.index).subspan(first, count);
+    if (gradient_scale_ > 0.0) {
+      const std::vector<float> around = rows_around(lon, lat, time, columns);
+      const PartsForecast raw =
+          parts_(row_view, {.members = wants_.members}, MatrixView<const float>(around.data(), 4 * count, columns));
+      keep(index, raw);
+      keep_differences(index, raw);
+      return;
+    }
     const PartsForecast raw = parts_(row_view, wants_);
-    keep(std::span(known_.index).subspan(first, count), raw);
+    keep(index, raw);
     if (!wants_.gradient) return;
     std::vector<GroundGradient> ground(count);
     ground_gradient(model_.domain, lon, lat, MatrixView<const float>(raw.gradient.data(), count, columns), ground);
@@ -75,6 +88,33 @@ class BlockPredictor {
   }
 
  private:
+  std::vector<float> rows_around(std::span<const double> lon, std::span<const double> lat, std::span<const double> time,
+                                 std::size_t columns) const {
+    const std::size_t n = 4 * lon.size();
+    std::vector<double> around_lon(n), around_lat(n), times(time.begin(), time.end());
+    positions_around(model_.domain, lon, lat, gradient_scale_, around_lon, around_lat);
+    if (time.size() > 1) {
+      times.resize(n);
+      for (std::size_t i = 0; i < n; ++i) times[i] = time[i / 4];
+    }
+    std::vector<float> rows(n * columns);
+    engine_rows(model_.domain, around_lon, around_lat, times, MatrixView<float>(rows.data(), n, columns));
+    return rows;
+  }
+
+  void keep_differences(std::span<const std::size_t> index, const PartsForecast& raw) {
+    const double per_distance = sd_from_engine(model_.domain, 1.0) / gradient_scale_;
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      const double* const mean = raw.around_mean.data() + 4 * i;
+      out_.gradient[index[i]] = {per_distance * (mean[1] - mean[0]), per_distance * (mean[3] - mean[2]), kNone};
+      if (out_.gradient_sd.empty()) continue;
+      const auto sd = [&](std::size_t pair) {
+        return model_.info.spread_scale * per_distance * std::sqrt(raw.difference_variance[2 * i + pair]);
+      };
+      out_.gradient_sd[index[i]] = {sd(0), sd(1), kNone};
+    }
+  }
+
   void keep(std::span<const std::size_t> index, const PartsForecast& raw) {
     const Standard& value = model_.domain.value;
     const std::size_t n = out_.mean.size(), members = model_.ensemble.members.size();
@@ -82,7 +122,7 @@ class BlockPredictor {
       const std::size_t to = index[i];
       if (!std::isfinite(raw.mean[i]) || !(raw.variance.empty() || std::isfinite(raw.variance[i])))
         throw Error(
-            fmt::format("the model predicts no finite number at point {}: its file is damaged, or training diverged", to));
+            fmt::format("the prediction at point {} is not finite: the model's file is damaged, or training diverged", to));
       out_.mean[to] = value.from_engine(raw.mean[i]);
       if (model_.has_spread()) {
         const double sd = model_.info.spread_scale * sd_from_engine(model_.domain, std::sqrt(raw.variance[i]));
@@ -106,6 +146,7 @@ class BlockPredictor {
   const PartsPredictor& parts_;
   const FieldModel& model_;
   const PredictWants& wants_;
+  double gradient_scale_;
   const Known& known_;
   FieldPrediction& out_;
 };
@@ -139,8 +180,10 @@ FieldPrediction FieldPredictor::operator()(std::span<const double> lon_deg, std:
     out.sd_total.assign(n, kNone);
   }
   if (wants.members) out.members.assign(n * model.ensemble.members.size(), kNone);
-  if (wants.gradient) out.gradient.assign(n, {std::nan(""), std::nan(""), std::nan("")});
-  BlockPredictor predictor(*parts_, wants, known, out);
+  const double scale = wants.gradient ? gradient_scale(model, wants) : 0.0;
+  if (wants.gradient) out.gradient.assign(n, {kNone, kNone, kNone});
+  if (has_slope_sd(model, scale)) out.gradient_sd.assign(n, {kNone, kNone, kNone});
+  BlockPredictor predictor(*parts_, wants, scale, known, out);
   const bool on_gpu = parts_->engine().name() == "cuda";
   const std::size_t block = model.process || model.method ? kProcessBlock : on_gpu ? kGpuBlock : kCpuBlock;
   for_blocks(count, block, [&](std::size_t first, std::size_t some) {

@@ -9,10 +9,10 @@
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/predict.h"
-#include "drift/run_settings.h"
 #include "drift/version.h"
 #include "fields/layers.h"
 #include "fields/map_mask.h"
+#include "fields/model_words.h"
 #include "fields/sources.h"
 #include "netcdf/acdd.h"
 
@@ -37,23 +37,6 @@ void check_options(const FieldModel& model, const MapOptions& options) {
   }
 }
 
-// What the model is made of.
-std::string parts_text(const FieldModel& model) {
-  const std::string networks = fmt::format("an ensemble of {} deep random-feature networks", model.ensemble.members.size());
-  if (!model.process) return networks;
-  return model.ensemble.members.empty() ? "kriging in a moving frame" : networks + " and kriging in a moving frame";
-}
-
-// None: the model has no settings, or those of a version that had others.
-std::optional<std::uint64_t> seed_of(const FieldModel& model) {
-  if (model.settings.empty()) return std::nullopt;
-  try {
-    return run_settings_from_toml(model.settings, "settings").seed;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
 std::map<std::string, std::string> attributes(const FieldModel& model, const MapOptions& options) {
   const VariableInfo& value = model.info.value;
   const std::string what = value.long_name.empty() ? value.name : value.long_name;
@@ -63,13 +46,11 @@ std::map<std::string, std::string> attributes(const FieldModel& model, const Map
       {"summary", fmt::format("{} from {} observations by {}", what, model.info.training, parts_text(model))},
       {"source", fmt::format("drift {}", version())},
       {"date_created", now},
-      {"history", fmt::format("{} {}", now, options.command.empty() ? "drift" : options.command)},
-      {"references",
-       "W. Chen, A. Mahmood, M. Tsamados, S. Takao, Deep random features for scalable interpolation of spatiotemporal data, "
-       "ICLR 2025"}};
+      {"history", fmt::format("{} {}", now, options.command.empty() ? "drift" : options.command)}};
+  if (const std::string references = references_of(model); !references.empty()) all["references"] = references;
   if (!model.sha256.empty()) all["model_sha256"] = model.sha256;
   if (!model.sources.empty()) all["input_files"] = sources_line(model.sources);
-  if (const auto seed = seed_of(model)) all["random_seed"] = fmt::format("{}", *seed);
+  if (const auto settings = settings_of(model)) all["random_seed"] = fmt::format("{}", settings->seed);
   for (const auto& [name, text] : options.attributes) {
     check_callers_attribute(name, text);
     all[name] = text;

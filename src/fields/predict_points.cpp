@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <set>
@@ -13,10 +12,12 @@
 #include "data/csv_field.h"
 #include "data/csv_layout.h"
 #include "data/csv_rows.h"
+#include "data/csv_time.h"
 #include "data/input_files.h"
 #include "drift/error.h"
 #include "drift/files.h"
 #include "drift/predict.h"
+#include "fields/goes_with.h"
 #include "fields/layers.h"
 
 namespace drift {
@@ -37,12 +38,7 @@ class PointsTable {
         out_(path),
         layout_(layout(points, roles)),
         time_days_(time_days) {
-    const bool plane = model.domain.kind == DomainKind::xy;
-    if (plane != layout_.on_plane) {
-      throw UsageError(fmt::format("{}: the table has {} but the model {}; name its columns with --lon and --lat",
-                                   points.string(), layout_.on_plane ? "x and y" : "longitudes and latitudes",
-                                   plane ? "plain x and y" : "longitudes and latitudes"));
-    }
+    check_positions(model, layout_.on_plane, points.string());
     if (model.info.has_time && !layout_.has(CsvRole::time) && !time_days) {
       throw UsageError(
           fmt::format("{}: the model varies in time but the table has no column of times; name it with --time-column, or give "
@@ -123,33 +119,16 @@ class PointsTable {
     return value;
   }
 
+  // NaN where there is none.
   double time(const std::vector<CsvField>& fields) const {
     if (!layout_.has(CsvRole::time)) return *time_days_;
-    const CsvField& text = field(fields, CsvRole::time);
-    double days = 0.0;
-    if (!layout_.date_columns.empty()) return date(fields, text);
-    if (model_.info.calendar_time && looks_like_date(text.text)) {
-      if (parse_iso_time(text.text, days)) return days;
-      throw CsvProblem{text.text.data(), fmt::format("\"{}\" is not a time", excerpt(text.text))};
-    }
-    if (model_.info.calendar_time && !is_missing(text.text)) {
-      throw CsvProblem{text.text.data(),
-                       fmt::format("\"{}\" is not a date, and the model's times are dates", excerpt(text.text))};
-    }
-    return number(fields, CsvRole::time);
-  }
-
-  // Of columns for year, month and day; NaN where one of them is missing.
-  double date(const std::vector<CsvField>& fields, const CsvField& year) const {
-    std::array<double, 6> pieces = {};
-    for (std::size_t i = 0; i < layout_.date_columns.size(); ++i) {
-      const CsvParsed parsed = parse_number(fields[layout_.date_columns[i]].text, pieces.at(i));
-      if (parsed == CsvParsed::missing) return std::nan("");
-      if (parsed != CsvParsed::good) pieces.at(i) = std::nan("");
-    }
-    double days = 0.0;
-    if (days_of_date(pieces, days)) return days;
-    throw CsvProblem{year.text.data(), "the columns of the date hold none"};
+    double time = std::nan("");
+    const CsvTime kind = read_time(layout_, fields, time);
+    const bool is_date = kind == CsvTime::date || layout_.time_units;
+    if (kind == CsvTime::missing || is_date == model_.info.calendar_time) return time;
+    throw field_problem(
+        field(fields, CsvRole::time), layout_.name_of(CsvRole::time),
+        is_date ? "is a date, and the model's times are numbers" : "is not a date, and the model's times are dates");
   }
 
   void predict(const Control& control) {
@@ -167,11 +146,12 @@ class PointsTable {
       text += lines_[i];
       for (std::size_t column = 0; column < columns.size(); ++column) add(text, columns[column][i], digits[column]);
       text += '\n';
-      if (std::isnan(prediction.mean[i]))
-        ++report_.missing;
-      else if (model_.info.has_time)
-        note_time(time_[i]);
+      if (!std::isnan(prediction.mean[i])) continue;
+      ++report_.missing;
+      if (model_.info.has_time) time_[i] = std::nan("");  // a time without a position is outside nothing
     }
+    const double outside = furthest_outside(model_.info, time_);
+    if (std::abs(outside) > std::abs(report_.furthest_days)) report_.furthest_days = outside;
     report_.rows += lines_.size();
     write(text);
   }
@@ -182,11 +162,6 @@ class PointsTable {
       fmt::format_to(std::back_inserter(text), "{:.{}g}", number, digits);
     else if (layout_.separator == ' ')
       text += "NaN";  // between blanks, nothing would be no column
-  }
-
-  void note_time(double time) {
-    const double outside = days_outside(model_.info, time);
-    if (std::abs(outside) > std::abs(report_.furthest_days)) report_.furthest_days = outside;
   }
 
   void write(const std::string& text) { out_.write(std::as_bytes(std::span(text))); }

@@ -17,7 +17,7 @@ constexpr const char* kProcessKey = "process";
 constexpr const char* kFormatWithProcess = "8";
 constexpr std::size_t kMostNeighbours = 1000;
 
-// What the metadata hold.
+// Contents of the metadata.
 struct ProcessHeader {
   ProcessParameters parameters;
   std::size_t places = 0, neighbours = 0;

@@ -18,7 +18,7 @@ ProcessInfo info_of(const ProcessParameters& p, bool has_time, const Domain& dom
                       .platform_sd = sd(p.platform_variance)};
   if (!has_time) return info;
   info.time_lengthscale_days = time_lengthscale_from_engine(domain, p.time_length);
-  // Where q does not change: x / l_x + shear y / l_y = u t / l_t with y / l_y = v t / l_t.
+  // The velocity keeps q constant: x / l_x + shear y / l_y = u t / l_t with y / l_y = v t / l_t.
   info.velocity_x = (p.drift_x - p.shear * p.drift_y) * info.lengthscale_x / info.time_lengthscale_days;
   info.velocity_y = p.drift_y * info.lengthscale_y / info.time_lengthscale_days;
   return info;

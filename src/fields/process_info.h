@@ -6,7 +6,7 @@
 
 namespace drift {
 
-// What a process found, in the domain's units: process_info() of a model (drift/field_model.h) has it of its own.
+// Fitted parameters of a process, in the domain's units: process_info() of a model (drift/field_model.h) has it of its own.
 ProcessInfo info_of(const Process& process, const Domain& domain);
 // Of parameters that hold somewhere.
 ProcessInfo info_of(const ProcessParameters& parameters, bool has_time, const Domain& domain);

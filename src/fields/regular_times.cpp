@@ -54,7 +54,7 @@ std::optional<std::vector<double>> regular_times(const FieldInfo& info, const st
     for (double i = std::ceil((first - offset) / step - kRounding); (last - offset) / step - i >= -kRounding; i += 1.0)
       times.push_back(std::clamp(i * step + offset, first, last));
   }
-  if (times.empty()) throw UsageError(fmt::format("time '{}': there is no such time within the observation period", word));
+  if (times.empty()) throw UsageError(fmt::format("time '{}': no such time lies within the observation period", word));
   return times;
 }
 

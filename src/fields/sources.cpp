@@ -20,7 +20,7 @@ constexpr const char* kUnknown = "-";
 
 }  // namespace
 
-std::vector<SourceFile> sources_of(const std::vector<std::string>& patterns, int threads) {
+std::vector<SourceFile> sources_of(const std::vector<std::string>& patterns, int threads, const Control& control) {
   std::vector<std::filesystem::path> files;
   for (const std::string& pattern : patterns) {
     const std::vector<std::filesystem::path> found = matching_files(pattern);
@@ -32,7 +32,7 @@ std::vector<SourceFile> sources_of(const std::vector<std::string>& patterns, int
   std::atomic<std::size_t> next{0};
   run_on_threads(threads_or_all(threads), [&](int) {
     for (std::size_t i = next++; i < files.size(); i = next++) {
-      sources[i] = {to_utf8(files[i].filename().string()), sha256_of_file(files[i])};
+      sources[i] = {to_utf8(files[i].filename().string()), sha256_of_file(files[i], control)};
       std::replace(sources[i].name.begin(), sources[i].name.end(), '\n', ' ');
     }
   });
@@ -51,7 +51,7 @@ std::vector<SourceFile> sources_from_text(const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t gap = line.find("  ");
-    if (gap != 1 && gap != 64) throw Error("the list of the observations' files is not one");
+    if (gap != 1 && gap != 64) throw Error("the list of source files is not valid");
     const std::string hash = line.substr(0, gap);
     sources.push_back({line.substr(gap + 2), hash == kUnknown ? std::string() : hash});
   }

@@ -8,7 +8,7 @@
 namespace drift {
 
 // The files that observations came from, by the paths and globs that name them, with checksums, several at a time.
-std::vector<SourceFile> sources_of(const std::vector<std::string>& patterns, int threads);
+std::vector<SourceFile> sources_of(const std::vector<std::string>& patterns, int threads, const Control& control = {});
 
 // As sha256sum writes it: a line "SHA256  NAME" per file, - for a checksum that is not known. Throws Error for another text.
 std::string sources_text(const std::vector<SourceFile>& sources);

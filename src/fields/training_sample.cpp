@@ -72,7 +72,7 @@ std::vector<std::uint64_t> sample_from_text(const std::string& text) {
   }
   std::vector<std::uint64_t> sample(bytes.size() / 8);
   for (std::size_t i = 0; i < bytes.size(); ++i) sample[i / 8] |= static_cast<std::uint64_t>(bytes[i]) << (8 * (i % 8));
-  if (!std::is_sorted(sample.begin(), sample.end())) throw Error("the sample of training observations is not in order");
+  if (!std::is_sorted(sample.begin(), sample.end())) throw Error("the sample of training observations is not sorted");
   return sample;
 }
 

@@ -11,8 +11,9 @@
 
 namespace drift {
 
-// Which observations trained a model, as a sample: the smallest 64-bit hashes of position, time and value, ascending (Bar-Yossef
-// et al. 2002). Of the observations whose hashes are no larger than the largest kept, it tells exactly which ones trained.
+// A sample of the observations that trained a model: the smallest 64-bit hashes of position, time and value, ascending
+// (Bar-Yossef et al. 2002). Of the observations whose hashes are no larger than the largest kept, it tells exactly which ones
+// trained.
 inline constexpr std::size_t kTrainingSample = 4096;  // 32 KiB; the share of a million observations is known to 2 %
 std::vector<std::uint64_t> training_sample(const Observations& observations, const Rows& rows = {});
 

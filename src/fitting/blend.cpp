@@ -10,6 +10,7 @@
 #include "core/blocks.h"
 #include "drift/error.h"
 #include "fields/process_info.h"
+#include "fitting/domain_words.h"
 #include "fitting/length_text.h"
 #include "process/latitudes.h"
 
@@ -70,7 +71,7 @@ FittedProcess fit_process_part(const InterpolatorData& data, std::uint64_t seed,
 
 namespace {
 
-// "2,870 by 2,190 km, the longer 4° north of east, 6 days; moving at 237, -31 km per day"
+// "2,870 by 2,190 km, the longer 4° north of east, 6 days; moving 237 km per day to the east and 31 to the south"
 std::string scales_text(const ProcessInfo& info, bool has_time, const Domain& domain) {
   // q = B x; the lengthscales along and across the stretch are those of B's singular values, that is of B'B's eigenvalues.
   const double x = 1.0 / info.lengthscale_x, y = 1.0 / info.lengthscale_y;
@@ -86,10 +87,7 @@ std::string scales_text(const ProcessInfo& info, bool has_time, const Domain& do
       text += fmt::format(", the longer {:.0f}° from the x axis", degrees);
     }
   }
-  if (has_time) {
-    text += fmt::format(", {:.3g} days; moving at {:.3g}, {:.3g} {} per day", info.time_lengthscale_days, info.velocity_x,
-                        info.velocity_y, domain.unit);
-  }
+  if (has_time) text += ", " + days_text(info.time_lengthscale_days) + motion_text(info, domain);
   return text;
 }
 
@@ -186,7 +184,7 @@ BlendWeight blend_weight(const OutOfFold& out) {
   for (std::size_t i = 0; i < n; ++i) squares += (out.network[i] - out.process[i]) * (out.network[i] - out.process[i]);
   if (squares <= 0.0) return {};
   BlendWeight weight = {.process = 0.0, .reach = kReach * std::sqrt(squares / static_cast<double>(n))};
-  // What the networks would add if they had the whole weight: y - process = share added + error.
+  // Contribution of the networks at full weight: y - process = share added + error.
   std::vector<double> added(n);
   double both = 0.0, apart = 0.0;
   for (std::size_t i = 0; i < n; ++i) {

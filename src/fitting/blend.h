@@ -63,7 +63,7 @@ std::string learn_local_spread(const FittedProcess& fitted, const InterpolatorDa
 // RMSE of each part out of fold, in the values' unit.
 PartWorth part_worth(const OutOfFold& out, const BlendWeight& weight, const Domain& domain);
 
-// What judge() asks for, of rows among out.rows.
+// Forecasts of rows among out.rows, as judge() takes them.
 Forecast forecast_of(const OutOfFold& out, const BlendWeight& weight, const Domain& domain, const Observations& observations,
                      std::span<const std::size_t> rows, double noise_sd, double spread_scale, bool noise_by_sigma);
 

@@ -214,7 +214,8 @@ TEST(PredictField, OfABlendHasTheGradientOfItsMeanAtMostPoints) {
       const double lon = -10.0 + 0.2 * i, lat = 15.0 + 0.21 * i;
       const std::vector<double> lons = {lon, lon + kStep, lon - kStep, lon, lon};
       const std::vector<double> lats = {lat, lat, lat, lat + kStep, lat - kStep};
-      const FieldPrediction at = predict_field(*engine, model, lons, lats, std::vector<double>{20004.0}, {.gradient = true});
+      const FieldPrediction at =
+          predict_field(*engine, model, lons, lats, std::vector<double>{20004.0}, {.gradient = true, .gradient_scale = 0.0});
       const double apart = 2.0 * kStep * kEarthRadiusKm * M_PI / 180.0;
       const double east = static_cast<double>(at.mean[1] - at.mean[2]) / (apart * std::cos(lat * M_PI / 180.0));
       const double north = static_cast<double>(at.mean[3] - at.mean[4]) / apart;

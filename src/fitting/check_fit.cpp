@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "drift/interpolator.h"
+#include "fitting/domain_words.h"
 #include "fitting/inverse_distance.h"
 #include "fitting/training_rows.h"
 
@@ -87,6 +89,37 @@ double trained_rmse(Engine& engine, const FitPlan& plan, const Observations& obs
   return plan.domain.value.sd * std::sqrt(sum / static_cast<double>(mean.size()));
 }
 
+// The median, over some of the training observations, of the time to the nearest one of another track that lies within the
+// process's lengthscale; 0: no tracks, or no such neighbours.
+double revisit_days(const FitPlan& plan, const Observations& observations, const ProcessInfo& process) {
+  constexpr std::size_t kTargets = 300, kSources = 20000;
+  if (observations.track.empty()) return 0.0;
+  std::vector<std::size_t> rows;
+  for (const std::size_t place : every_few(plan.split.training.size(), kSources)) rows.push_back(plan.split.training[place]);
+  const TrainingRows some = training_rows(plan.domain, observations, rows, false, plan.settings.threads);
+  const double length = lengthscale_to_engine(plan.domain, std::sqrt(process.lengthscale_x * process.lengthscale_y));
+  std::vector<double> revisit;
+  for (const std::size_t i : every_few(rows.size(), kTargets)) {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < rows.size(); ++j) {
+      if (observations.track[rows[i]] == observations.track[rows[j]]) continue;
+      double square = 0.0;
+      for (std::size_t d = 0; d < some.columns; ++d) {
+        const double apart = static_cast<double>(some.coordinates[i * some.columns + d]) -
+                             static_cast<double>(some.coordinates[j * some.columns + d]);
+        square += apart * apart;
+      }
+      if (square < length * length)
+        least = std::min(least, std::abs(observations.time_days[rows[i]] - observations.time_days[rows[j]]));
+    }
+    if (std::isfinite(least)) revisit.push_back(least);
+  }
+  if (revisit.empty()) return 0.0;
+  const auto middle = revisit.begin() + static_cast<std::ptrdiff_t>(revisit.size() / 2);
+  std::nth_element(revisit.begin(), middle, revisit.end());
+  return *middle;
+}
+
 double mean_of(std::span<const double> numbers, std::span<const std::size_t> of) {
   double sum = 0.0;
   for (const std::size_t i : of) sum += numbers[i];
@@ -103,6 +136,34 @@ std::string noise_warning(double noise_sd, double value_sd) {
       "Noise, or detail that the observations do not resolve, makes up {:.0f} % of the values' variance: a map shows only what "
       "many observations share.",
       100.0 * std::min(share, 1.0));
+}
+
+std::string flat_warning(double field_sd, double noise_sd) {
+  constexpr double kLittle = 0.1;
+  if (!(field_sd < kLittle * noise_sd)) return {};
+  return fmt::format(
+      "The process finds hardly any field: its standard deviation, {:.2g}, is less than a tenth of the noise, {:.2g}, and a map "
+      "will be flat. Average observations along their tracks, leave out outliers (--valid), or take more of them.",
+      field_sd, noise_sd);
+}
+
+std::string short_memory_warning(double time_scale_days, double revisit_days) {
+  if (!(time_scale_days < revisit_days)) return {};
+  return fmt::format(
+      "The field's time scale, {}, is shorter than the usual time between tracks at one place, {}: each track is mapped by "
+      "itself, as if it had an error of its own. Fit the mean field (--time -), or a shorter period with more tracks.",
+      days_text(time_scale_days), days_text(revisit_days));
+}
+
+std::string spread_limit_warning(double spread_scale, double field_sd, double noise_sd) {
+  constexpr double kLimit = 100.0, kClose = 1.01;  // of fit_spread_scale()
+  constexpr double kMatters = 0.1;                 // of the noise: beside it a smaller spread cannot be told from none
+  const bool low = spread_scale<kClose / kLimit, high = spread_scale> kLimit / kClose;
+  if (!high && !(low && field_sd / spread_scale > kMatters * noise_sd)) return {};
+  return fmt::format(
+      "Calibration {} the field's standard deviation by a factor of 100, as far as it may: the uncertainty of the field means "
+      "nothing here. Use the total uncertainty alone, and look at the other warnings.",
+      low ? "divides" : "multiplies");
 }
 
 std::string overfit_warning(double trained_rmse, double unseen_rmse) {
@@ -139,6 +200,16 @@ void check_fit(Engine& engine, const FitPlan& plan, const Observations& observat
   const std::vector<double> nearest = compare_with_baseline(plan, observations, scored, of, result);
   std::vector<std::string> found = {noise_warning(result.model.info.noise_sd, plan.domain.value.sd),
                                     spread_warning(some_of(scored.forecast, of), nearest)};
+  const std::span<const double> spreads = scored.forecast.sd_epistemic;
+  const double usual =
+      spreads.empty() ? 0.0 : std::accumulate(spreads.begin(), spreads.end(), 0.0) / static_cast<double>(spreads.size());
+  found.push_back(spread_limit_warning(result.model.info.spread_scale, usual, result.model.info.noise_sd));
+  if (const auto process = process_info(result.model)) {
+    found.push_back(flat_warning(process->field_sd, process->noise_sd));
+    if (process->time_lengthscale_days > 0.0) {
+      found.push_back(short_memory_warning(process->time_lengthscale_days, revisit_days(plan, observations, *process)));
+    }
+  }
   if (!result.model.ensemble.members.empty()) {
     const double unseen = result.worth ? result.worth->network_rmse : result.baseline->model_rmse;
     found.push_back(overfit_warning(trained_rmse(engine, plan, observations, result.model.ensemble), unseen));

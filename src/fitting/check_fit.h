@@ -8,7 +8,7 @@
 
 namespace drift {
 
-// What a judged fit is held against: a baseline on the same observations, and signs that it should not be trusted. Both are
+// Checks of a judged fit: a baseline on the same observations, and signs that it should not be trusted. Both are
 // cheap: at most 4,000 of the observations that score the model, forecast from at most 50,000 of those that trained it.
 
 // Observations that the model was scored on, none of which trained what forecast them.
@@ -27,6 +27,17 @@ std::string noise_warning(double noise_sd, double value_sd);
 
 // Networks that fit what they were trained on far better than what they have not seen: a sentence; else nothing.
 std::string overfit_warning(double trained_rmse, double unseen_rmse);
+
+// A field whose standard deviation is less than a tenth of the noise: a sentence; else nothing.
+std::string flat_warning(double field_sd, double noise_sd);
+
+// `revisit_days`: the usual time from an observation to the nearest of another track within a lengthscale; 0: not known. A
+// sentence where the field forgets sooner than that.
+std::string short_memory_warning(double time_scale_days, double revisit_days);
+
+// Calibration's factor on the spread is at an end of the range that it is searched in, and `field_sd`, the usual spread with that
+// factor, was not negligible beside the noise without it: a sentence; else nothing.
+std::string spread_limit_warning(double spread_scale, double field_sd, double noise_sd);
 
 // `nearest` [n]: how far each scored observation is from the data. A sentence where errors grow with it and the spread does not.
 std::string spread_warning(const Forecast& forecast, const std::vector<double>& nearest);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "core/random.h"
 #include "drift/fit.h"
@@ -27,7 +28,7 @@ FitResult fit_with(const Dataset& data, FitMethod method, SplitMethod split = Sp
 
 // Out of fold, all being few enough: the very observations that were scored.
 TEST(Baseline, LosesToAProcessOfASmoothFieldWhichHasNoWarnings) {
-  const FitResult result = fit_with(few_observations(), FitMethod::process);
+  const FitResult result = fit_with(small_dataset(20, 30), FitMethod::process);
   ASSERT_TRUE(result.baseline);
   EXPECT_EQ(result.baseline->count, result.held_out->count);
   EXPECT_NEAR(result.baseline->model_rmse, result.held_out->rmse, 1e-9 * result.held_out->rmse);
@@ -61,6 +62,39 @@ TEST(FitWarnings, SayThatNoiseDominates) {
               testing::Contains(HasSubstr("of the values' variance")));
   EXPECT_THAT(noise_warning(0.7, 1.0), IsEmpty());
   EXPECT_THAT(noise_warning(0.8, 1.0), HasSubstr("64 % of the values' variance"));
+}
+
+TEST(FitWarnings, SayThatAFieldIsFlatBesideItsNoise) {
+  EXPECT_THAT(flat_warning(0.00072, 0.09), HasSubstr("hardly any field"));
+  EXPECT_THAT(flat_warning(0.02, 0.09), IsEmpty());
+}
+
+TEST(FitWarnings, SayThatTheFieldForgetsBetweenTracks) {
+  EXPECT_THAT(short_memory_warning(0.00298, 0.07), HasSubstr("time scale, 4.3 minutes, is shorter"));
+  EXPECT_THAT(short_memory_warning(5.5, 0.3), IsEmpty());
+  EXPECT_THAT(short_memory_warning(0.003, 0.0), IsEmpty()) << "the revisit is not known";
+}
+
+TEST(FitWarnings, SayThatTheSpreadWasCalibratedAsFarAsItMayBe) {
+  EXPECT_THAT(spread_limit_warning(0.01, 0.002, 0.1), HasSubstr("divides the field's standard deviation by a factor of 100"));
+  EXPECT_THAT(spread_limit_warning(100.0, 0.2, 0.1), HasSubstr("multiplies"));
+  EXPECT_THAT(spread_limit_warning(0.2, 0.2, 0.1), IsEmpty());
+  EXPECT_THAT(spread_limit_warning(0.01, 0.00005, 0.1), IsEmpty()) << "it was next to nothing before, too";
+}
+
+// Each track has an error of its own and there is no field: nothing lasts from one to the next.
+TEST(FitWarnings, OfTracksThatShareNothingComeFromAFitToo) {
+  Dataset data = small_dataset(30, 40, 0.0);
+  RandomStream random({.seed = 7, .purpose = Purpose::simulation});
+  std::map<std::int32_t, double> of_track;
+  for (std::size_t i = 0; i < data.observations.size(); ++i) {
+    const auto [at, fresh] = of_track.try_emplace(data.observations.track[i], 0.0);
+    if (fresh) at->second = random.normal();
+    data.observations.value[i] = at->second + 0.05 * random.normal();
+  }
+  const FitResult result = fit_with(data, FitMethod::process);
+  EXPECT_THAT(result.warnings, testing::Contains(testing::AnyOf(HasSubstr("time between tracks"), HasSubstr("hardly any field"),
+                                                                HasSubstr("as far as it may"))));
 }
 
 // Noise alone, on which large networks are trained for long without decay or noise of their own.

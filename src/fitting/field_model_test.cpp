@@ -76,7 +76,7 @@ TEST(FieldModelFile, WithSettingsNestedWithoutEndIsRefusedWhenTheyAreRead) {
     save_field_model(folder / "m.safetensors", model);
     const FieldModel back = load_field_model(folder / "m.safetensors");
     try {
-      score_model(*make_cpu_engine(), back, small_dataset(2).observations);
+      score_model(*make_cpu_engine(), back, small_dataset(2));
       FAIL() << "accepted";
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("nested more than 16 deep"));
@@ -153,7 +153,7 @@ TEST(PredictField, HasTheGradientOfItsOwnMean) {
   const std::vector<double> lon = {2.0, 2.0 - step_deg, 2.0 + step_deg, 2.0, 2.0},
                             lat = {lat0, lat0, lat0, lat0 - step_deg, lat0 + step_deg};
   const std::vector<double> time = {20005.0};
-  const FieldPrediction p = predict_field(*engine, trained(), lon, lat, time, {.members = false, .gradient = true});
+  const FieldPrediction p = predict_field(*engine, trained(), lon, lat, time, {.gradient = true, .gradient_scale = 0.0});
   const double east = (p.mean[2] - p.mean[1]) / (2 * step_deg * km_per_degree * std::cos(lat0 * 3.14159265358979 / 180.0));
   const double north = (p.mean[4] - p.mean[3]) / (2 * step_deg * km_per_degree);
   EXPECT_NEAR(p.gradient[0].east, east, 2e-4 * std::hypot(east, north) + 2e-6);  // the ellipsoid against the sphere: under 1 %
@@ -183,8 +183,8 @@ TEST(NearData, KnowsDistancesAcrossTheDateLineAndThePole) {
   const DataCells cells = data_cells(sphere, o);
   const std::vector<double> lon = {-179.9, -178.0, -170.0, std::nan("")}, lat = {0.0, 89.8, 0.0, 0.0};
   // 22 km across the date line, 30 km across the pole, 1100 km away, nowhere.
-  EXPECT_EQ(near_data(sphere, cells, lon, lat, 100.0), (std::vector<char>{1, 1, 0, 0}));
-  EXPECT_THROW(near_data(sphere, cells, lon, lat, 0.0), UsageError);
+  EXPECT_EQ(NearData(sphere, cells, 100.0)(lon, lat), (std::vector<char>{1, 1, 0, 0}));
+  EXPECT_THROW(NearData(sphere, cells, 0.0)(lon, lat), UsageError);
 }
 
 double great_circle_km(double lon_a, double lat_a, double lon_b, double lat_b) {
@@ -201,7 +201,7 @@ void expect_exact_to(double tolerance_km, const DataCells& cells, const Observat
     lon.push_back(o.lon_deg[i % o.size()] + 3.0 * random.normal());
     lat.push_back(std::clamp(o.lat_deg[i % o.size()] + random.normal(), -90.0, 90.0));
   }
-  const std::vector<char> near = near_data(sphere_domain(), cells, lon, lat, distance_km);
+  const std::vector<char> near = NearData(sphere_domain(), cells, distance_km)(lon, lat);
   std::size_t within = 0;
   for (std::size_t i = 0; i < lon.size(); ++i) {
     double least = INFINITY;
@@ -261,8 +261,8 @@ TEST(NearData, TakesOneObservationAndNone) {
   o.value = {1.0};
   const std::vector<double> lon = {12.3, 13.0}, lat = {45.6, 45.6};
   for (const Domain& domain : {sphere_domain(), xy_domain("km")}) {
-    EXPECT_EQ(near_data(domain, data_cells(domain, o), lon, lat, 0.1), (std::vector<char>{1, 0}));
-    EXPECT_EQ(near_data(domain, data_cells(domain, Observations()), lon, lat, 0.1), (std::vector<char>{0, 0}));
+    EXPECT_EQ(NearData(domain, data_cells(domain, o), 0.1)(lon, lat), (std::vector<char>{1, 0}));
+    EXPECT_EQ(NearData(domain, data_cells(domain, Observations()), 0.1)(lon, lat), (std::vector<char>{0, 0}));
   }
 }
 
@@ -274,7 +274,7 @@ TEST(NearData, TakesPlainCoordinatesInTheirUnit) {
   const Domain plane = xy_domain("m");
   const DataCells cells = data_cells(plane, o);
   const std::vector<double> x = {10.0, 500.0, 990.0}, y = {10.0, 500.0, 995.0};
-  EXPECT_EQ(near_data(plane, cells, x, y, 50.0), (std::vector<char>{1, 0, 1}));
+  EXPECT_EQ(NearData(plane, cells, 50.0)(x, y), (std::vector<char>{1, 0, 1}));
 }
 
 TEST(Base64, MatchesRfc4648) {

@@ -69,7 +69,7 @@ std::unique_ptr<Engine> make_engine(const RunSettings& settings) {
 
 namespace {
 
-// How a fit's time is divided, by and large.
+// Approximate shares of a fit's time.
 constexpr double kNetworksShare = 0.7, kProcessShare = 0.2;
 
 using WriteTime = std::optional<std::filesystem::file_time_type>;
@@ -126,6 +126,8 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
   const Observations& observations = data.observations;
   FitResult result;
   FieldModel& model = result.model;
+  model.sources =
+      sources_of(plan.settings.data.files, plan.settings.threads, control);  // first: no training is lost if one is unreadable
   const bool networks = has_networks(plan);
   const bool process = plan.method == FitMethod::blend || plan.method == FitMethod::process;
   result.steps = networks ? total_steps(plan.recipe, plan.split.training.size()) : 0;
@@ -148,9 +150,9 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
   model.domain = plan.domain;
   model.info = describe_field(plan, data);
   model.cells = data_cells(plan.domain, observations, std::span<const std::size_t>(plan.split.training));
+  control.check_stop();
   model.training_sample = training_sample(observations, std::span<const std::size_t>(plan.split.training));
   model.settings = to_toml(plan.settings);
-  model.sources = sources_of(plan.settings.data.files, plan.settings.threads);
   const Control judging = control.part(kriged, 1.0);
   if (!process) {
     if (networks) model.last_layers = add_uncertainty(*engine, plan, rows.view(), model.ensemble, judging);

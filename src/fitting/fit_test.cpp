@@ -87,6 +87,13 @@ TEST(PlanFit, HoldsOutBlocksOfAGrid) {
   set_from_flag(settings, "--split", {"block"});
   set_from_flag(settings, "--block", {"70"});
   EXPECT_EQ(plan_fit(settings, data).split_options.block, 70.0);
+  settings = {};
+  set_from_flag(settings, "--block", {"70"});
+  const FitPlan folds = plan_fit(settings, data);
+  EXPECT_TRUE(folds.out_of_fold);
+  EXPECT_EQ(folds.split_options.block, 70.0);
+  EXPECT_EQ(count_groups(o, folds.split_options, folds.split.training),
+            *std::max_element(folds.folds.group.begin(), folds.folds.group.end()) + std::size_t{1});
 }
 
 TEST(PlanFit, HoldsOutAPlatformOfTwo) {
@@ -443,7 +450,7 @@ TEST(Fit, OfSmallChangesOnALargeMeanScoresAsTheChangesAlone) {
     RunSettings settings = small_settings();
     settings.fit.method = FitMethod::process;
     const FieldModel model = fit(plan_fit(settings, data), data).model;
-    return score_model(*make_cpu_engine(), model, data.observations).all;
+    return score_model(*make_cpu_engine(), model, data).all;
   };
   const Scores alone = scores(1.0, 0.0), small = scores(1e-3, 1e6);
   constexpr double kTolerance = 0.05;  // the search for parameters stops elsewhere within its own tolerance
@@ -451,22 +458,6 @@ TEST(Fit, OfSmallChangesOnALargeMeanScoresAsTheChangesAlone) {
   EXPECT_NEAR(*small.crps / 1e-3, *alone.crps, kTolerance * *alone.crps);
   EXPECT_NEAR(*small.mean_sd / 1e-3, *alone.mean_sd, kTolerance * *alone.mean_sd);
   EXPECT_LT(small.rmse, 1e-3);  // of a field whose standard deviation is 1e-3
-}
-
-TEST(ScoreModel, ScoresPlatformsApart) {
-  const Dataset data = small_dataset(20, 20);
-  RunSettings settings = small_settings();
-  settings.fit.method = FitMethod::network;
-  const FieldModel model = fit(plan_fit(settings, data), data).model;
-  const auto engine = make_cpu_engine();
-  const ModelScores scores = score_model(*engine, model, data.observations);
-  ASSERT_EQ(scores.groups.size(), 2u);
-  EXPECT_EQ(scores.groups[0].second.count + scores.groups[1].second.count, scores.all.count);
-  const double mean_square = 0.5 * (std::pow(scores.groups[0].second.rmse, 2) + std::pow(scores.groups[1].second.rmse, 2));
-  EXPECT_NEAR(std::sqrt(mean_square), scores.all.rmse, 1e-9);
-  Observations timeless = data.observations;
-  timeless.time_days.clear();
-  EXPECT_THROW(score_model(*engine, model, timeless), UsageError);
 }
 
 }  // namespace

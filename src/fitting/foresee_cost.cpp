@@ -1,4 +1,4 @@
-// What a fit will take on this machine, from a few seconds of it: some training steps, the process of fewer targets and rows,
+// Foresees a fit's time on this machine from a few seconds of it: some training steps, the process of fewer targets and rows,
 // some of its predictions. Rows are thinned, since neither a step nor a solution depends on how many there are.
 
 #include <algorithm>

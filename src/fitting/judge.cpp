@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "data/groups.h"
@@ -63,7 +64,7 @@ Split halves(const FitPlan& plan, const Observations& observations, const std::v
   return split;
 }
 
-// Where the noise is not known, residuals alone cannot tell it from the field's error. So the spread stays as the method gave it
+// Residuals alone cannot separate unknown noise from the field's error. So the spread stays as the method gave it
 // unless they contradict it: it grows where they are larger than it and the nugget explain, or neighbours share more error than
 // it says, and shrinks where it says more than all residuals. What is left then is noise.
 void fit_spread_and_noise(const FitPlan& plan, std::span<const Neighbours> pairs, const Forecast& forecast, double& scale,
@@ -97,15 +98,16 @@ double usual_sigma(const FitPlan& plan, const Observations& observations) {
 
 // own_noise: each observation's noise is the forecast's, and stays.
 void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bool own_noise, const Observations& observations,
-                      std::span<const std::size_t> rows, FieldInfo& info, Forecast& forecast) {
+                      std::span<const std::size_t> rows, FieldInfo& info, Forecast& forecast, const Control& control) {
   const bool scaling = wanted.calibrate != CalibrationMethod::none && !forecast.sd_epistemic.empty();
   double scale = 1.0, noise = wanted.noise_sd.value_or(own_noise ? 0.0 : estimate_noise(forecast));
   if (scaling && (own_noise || wanted.noise_sd)) {
     scale = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic,
                              own_noise ? std::span<const double>(forecast.noise_sd) : std::span<const double>(&noise, 1));
   } else if (scaling) {
-    fit_spread_and_noise(plan, nearest_pairs(plan.domain, plan.spec, observations, rows, plan.settings.threads), forecast, scale,
-                         noise);
+    const std::vector<Neighbours> pairs =
+        nearest_pairs(plan.domain, plan.spec, observations, rows, plan.settings.threads, control);
+    fit_spread_and_noise(plan, pairs, forecast, scale, noise);
   }
   if (own_noise && !wanted.noise_sd) {
     noise = std::sqrt(std::inner_product(forecast.noise_sd.begin(), forecast.noise_sd.end(), forecast.noise_sd.begin(), 0.0) /
@@ -205,7 +207,8 @@ double estimate_noise(const Forecast& forecast, double spread_scale) {
 Scores score(const FieldModel& model, const Forecast& forecast) { return score_with(model.domain, model.info, forecast); }
 
 Judgement judge(const FitPlan& plan, const Observations& observations, const std::vector<std::size_t>& judged,
-                const Forecaster& forecaster, FieldInfo& info, NoiseKnown known, const Forecaster& on_test) {
+                const Forecaster& forecaster, FieldInfo& info, NoiseKnown known, const Forecaster& on_test,
+                const Control& control) {
   UncertaintySettings steps = plan.settings.uncertainty;
   const bool held_out = !judged.empty();
   const bool by_process = known == NoiseKnown::by_process;
@@ -220,7 +223,7 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const std
   const auto calibrate = [&](std::span<const std::size_t> rows) {
     info.spread_scale = 1.0;
     Forecast calibration = forecaster(rows);
-    calibrate_spread(plan, steps, own_noise, observations, rows, info, calibration);
+    calibrate_spread(plan, steps, own_noise, observations, rows, info, calibration, control);
     if (steps.calibrate == CalibrationMethod::conformal && !calibration.sd_epistemic.empty())
       calibrate_intervals(plan, observations, rows, info, calibration);
   };
@@ -264,12 +267,15 @@ void judge(Engine& engine, const FitPlan& plan, const Dataset& data, FitResult& 
                        sigmas);
   };
   const std::vector<std::size_t>& judged = plan.out_of_fold ? out->rows : plan.split.held_out;
-  const Judgement judgement = judge(plan, data.observations, judged, forecaster, model.info, known, by_model);
+  const Judgement judgement = judge(plan, data.observations, judged, forecaster, model.info, known, by_model, control);
   if (!judgement.held_out) return;
   result.calibrated_on = judgement.calibrated_on;
   result.scores_calibrated = judgement.scores_calibrated;
   result.held_out = judgement.held_out;
-  result.model.scores = to_json(*result.held_out);
+  nlohmann::ordered_json scores = nlohmann::ordered_json::parse(to_json(*result.held_out));
+  scores["out_of_fold"] = plan.out_of_fold && plan.test.empty();
+  scores["scores_also_calibrated"] = result.scores_calibrated;
+  result.model.scores = scores.dump();
   check_fit(engine, plan, data.observations, {judgement.rows, judgement.forecast}, result);
 }
 

@@ -11,7 +11,7 @@
 
 namespace drift {
 
-// What a model says of observations that it has not been trained on, and what follows from it.
+// Forecasts of observations that a model has not seen, and the calibration and scores that follow.
 
 struct Forecast {
   std::vector<double> y, mean, sd_epistemic;  // [n]; the last empty without a spread
@@ -53,6 +53,7 @@ enum class NoiseKnown {
 // `judged`: the observations to calibrate and score on; none: noise is estimated from residuals of training. Where the plan has a
 // test set, all of `judged` calibrates and the test set scores, by `on_test` if that is another forecaster.
 Judgement judge(const FitPlan& plan, const Observations& observations, const std::vector<std::size_t>& judged,
-                const Forecaster& forecaster, FieldInfo& info, NoiseKnown known = NoiseKnown::no, const Forecaster& on_test = {});
+                const Forecaster& forecaster, FieldInfo& info, NoiseKnown known = NoiseKnown::no, const Forecaster& on_test = {},
+                const Control& control = {});
 
 }  // namespace drift

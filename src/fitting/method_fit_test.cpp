@@ -73,8 +73,8 @@ TEST(OtherMethods, HaveTheGradientOfTheirMean) {
   const FitResult result = fitted(settings_with("exact:subset=200", DomainKind::sphere), small_dataset(20, 30));
   const auto engine = make_cpu_engine();
   const double lon = 3.0, lat = 24.0, time = 20005.0;
-  const FieldPrediction here =
-      predict_field(*engine, result.model, std::vector{lon}, std::vector{lat}, std::vector{time}, {.gradient = true});
+  const FieldPrediction here = predict_field(*engine, result.model, std::vector{lon}, std::vector{lat}, std::vector{time},
+                                             {.gradient = true, .gradient_scale = 0.0});
   const double step = 0.05, km = 6371.0 * step * 3.14159265358979 / 180.0;
   const auto mean = [&](double x, double y, double t) {
     return static_cast<double>(predict_field(*engine, result.model, std::vector{x}, std::vector{y}, std::vector{t}).mean[0]);
@@ -168,12 +168,13 @@ TEST(GivenTestSet, ScoresAndNeverTrains) {
     EXPECT_GT(result.calibrated_on, 0u);
     EXPECT_FALSE(result.scores_calibrated);
     Dataset changed = data;
-    Observations test;
+    Dataset test = data;
+    test.test.clear(), test.observations = {};
     for (const std::size_t row : data.test) {
-      test.lon_deg.push_back(data.observations.lon_deg[row]);
-      test.lat_deg.push_back(data.observations.lat_deg[row]);
-      test.time_days.push_back(data.observations.time_days[row]);
-      test.value.push_back(data.observations.value[row]);
+      test.observations.lon_deg.push_back(data.observations.lon_deg[row]);
+      test.observations.lat_deg.push_back(data.observations.lat_deg[row]);
+      test.observations.time_days.push_back(data.observations.time_days[row]);
+      test.observations.value.push_back(data.observations.value[row]);
       changed.observations.value[row] += 1.0;
     }
     const auto engine = make_cpu_engine();

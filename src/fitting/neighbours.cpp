@@ -11,6 +11,7 @@ namespace {
 constexpr std::size_t kNearest = 4;  // along a track: the two next to it and the two after those
 constexpr std::size_t kGapRows = 5000;
 constexpr std::size_t kMostOfOneTrack = 512;
+constexpr std::size_t kBetweenChecks = 4096;  // searches, a few milliseconds
 
 // [columns, rows]
 Eigen::MatrixXd scaled_points(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
@@ -28,11 +29,12 @@ Eigen::MatrixXd scaled_points(const Domain& domain, const NetworkSpec& spec, con
 }  // namespace
 
 std::vector<Neighbours> nearest_pairs(const Domain& domain, const NetworkSpec& spec, const Observations& observations,
-                                      std::span<const std::size_t> rows, int threads) {
-  const gp::NeighbourTree tree(scaled_points(domain, spec, observations, rows, threads));
+                                      std::span<const std::size_t> rows, int threads, const Control& control) {
+  const gp::NeighbourTree tree(scaled_points(domain, spec, observations, rows, threads), {}, control);
   std::vector<Neighbours> pairs;
   std::vector<Eigen::Index> found;
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i % kBetweenChecks == 0) control.check_stop();
     const auto here = tree.points().col(static_cast<Eigen::Index>(i));
     tree.find(here.data(), kNearest + 1, found);
     for (const Eigen::Index other : found) {
@@ -61,16 +63,18 @@ std::vector<Between> nearest_triples(const Domain& domain, const NetworkSpec& sp
   return triples;
 }
 
-double gap_between_tracks(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows,
-                          int threads) {
+double gap_between_tracks(const Domain& domain, const Observations& observations, std::span<const std::size_t> rows, int threads,
+                          const Control& control) {
   const TrainingRows engine = training_rows(domain, observations, rows, false, threads);
-  const gp::NeighbourTree tree(Eigen::Map<const Eigen::MatrixXf>(engine.coordinates.data(),
-                                                                 static_cast<Eigen::Index>(engine.columns),
-                                                                 static_cast<Eigen::Index>(rows.size()))
-                                   .cast<double>());
+  const gp::NeighbourTree tree(
+      Eigen::Map<const Eigen::MatrixXf>(engine.coordinates.data(), static_cast<Eigen::Index>(engine.columns),
+                                        static_cast<Eigen::Index>(rows.size()))
+          .cast<double>(),
+      {}, control);
   const auto apart = [&](std::size_t i, std::size_t j) {
     return observations.track.empty() ? i != j : observations.track[rows[i]] != observations.track[rows[j]];
   };
+  control.check_stop();
   std::vector<Eigen::Index> found;
   double sum = 0.0;
   std::size_t count = 0;

@@ -14,7 +14,7 @@ Ensemble draw_networks(const FitPlan& plan);
 std::vector<LastLayerPosterior> add_uncertainty(Engine& engine, const FitPlan& plan, const TrainingSet& rows, Ensemble& ensemble,
                                                 const Control& control = {});
 
-// What a model of this plan says of its field and observations; noise and spread are still to be settled.
+// Description of the field and observations of a plan's model; noise and spread are estimated later.
 FieldInfo describe_field(const FitPlan& plan, const Dataset& data);
 
 }  // namespace drift

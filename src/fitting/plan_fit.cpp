@@ -93,16 +93,18 @@ class Planner {
   FitPlan plan(Judging judging) && {
     check_values(observations_);
     choose_method(judging);
-    choose_split(data_, plan_);
-    control_.check_stop(kNothingToSave);
-    choose_folds(data_, plan_);
+    choose_split(data_, plan_, control_);
+    control_.check_stop();
+    choose_folds(data_, plan_, control_);
+    control_.check_stop();
     drift::choose_domain(data_, plan_);
     const bool time = time_varies();
-    control_.check_stop(kNothingToSave);
+    control_.check_stop();
     choose_network(time, usual_lengthscale(time));
-    control_.check_stop(kNothingToSave);
+    control_.check_stop();
     choose_training(plan_.split.training.size(), noise_of_observations());
     foresee_memory();
+    control_.check_stop();
     plan_.fingerprint = fingerprint();
     return std::move(plan_);
   }
@@ -187,7 +189,7 @@ class Planner {
   double usual_lengthscale(bool time) const {
     if (by_paper(plan_)) return 1.0;
     if (plan_.settings.model.lengthscale) return 0.0;  // it is not asked for
-    const double gap = gap_between_tracks(plan_.domain, observations_, plan_.split.training, plan_.settings.threads);
+    const double gap = gap_between_tracks(plan_.domain, observations_, plan_.split.training, plan_.settings.threads, control_);
     const bool sphere = plan_.domain.kind == DomainKind::sphere;
     const double usual = sphere ? std::clamp(22.0 * gap, 0.05, 0.45) : std::clamp(22.0 * gap, 0.1, 0.4);
     return time && by_product() ? depth_factor() * usual : usual;
@@ -270,7 +272,8 @@ class Planner {
     const std::vector<std::size_t> rows = some_runs(plan_.split.training);
     std::vector<double> value;
     for (const std::size_t row : rows) value.push_back(observations_.value[row]);
-    const std::vector<Neighbours> pairs = nearest_pairs(plan_.domain, plan_.spec, observations_, rows, plan_.settings.threads);
+    const std::vector<Neighbours> pairs =
+        nearest_pairs(plan_.domain, plan_.spec, observations_, rows, plan_.settings.threads, control_);
     const std::vector<Between> triples =
         nearest_triples(plan_.domain, plan_.spec, observations_, rows, pairs, plan_.settings.threads);
     plan_.nugget_sd = nugget_sd(value, pairs, triples);
@@ -347,7 +350,7 @@ class Planner {
     return std::min(uncertainty.noise_sd.value_or(plan_.nugget_sd) / unit, kMostNoise);
   }
 
-  // What training will hold at once: the observations as they are and as the engine's rows, and what its threads work on.
+  // Peak memory of training: the observations as they are and as the engine's rows, and what its threads work on.
   void foresee_memory() {
     if (plan_.method == FitMethod::other) return;  // methods foresee their own
     const auto n = static_cast<double>(observations_.size());
@@ -385,7 +388,11 @@ class Planner {
 }  // namespace
 
 FitPlan plan_fit(const RunSettings& settings, const Dataset& data, Judging judging, const Control& control) {
-  return Planner(settings_under(control, settings), data, control).plan(judging);
+  try {
+    return Planner(settings_under(control, settings), data, control).plan(judging);
+  } catch (const Stopped&) {
+    throw Stopped(kNothingToSave);
+  }
 }
 
 FitPlan replan(const FitPlan& plan, const RunSettings& settings, std::size_t training) {

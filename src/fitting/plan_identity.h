@@ -5,7 +5,7 @@
 
 namespace drift {
 
-// What tells one plan from another, besides its settings (add_settings): work that was done for one is not taken up by another.
+// Identity of a plan besides its settings (add_settings): work done for one plan is not resumed by another.
 
 // Whatever the method: the domain, the observations, and which of them train, are held out and test.
 void add_plan(Fingerprint& print, const FitPlan& plan, const Observations& observations);

@@ -5,6 +5,7 @@
 #include "data/groups.h"
 #include "drift/error.h"
 #include "drift/grouped.h"
+#include "fitting/domain_words.h"
 
 namespace drift {
 namespace {
@@ -20,15 +21,16 @@ std::optional<SplitMethod> wanted_split(const FitPlan& plan) {
 
 // By the rows that are not of the test set, whose observations may fill the very gaps to be forecast. Returns why, where the
 // settings leave it open.
-std::string choose_groups(const Dataset& data, const FitPlan& plan, std::span<const std::size_t> rows, SplitOptions& options) {
+std::string choose_groups(const Dataset& data, const FitPlan& plan, std::span<const std::size_t> rows, SplitOptions& options,
+                          const Control& control) {
   const SplitSettings& wanted = plan.settings.split;
   const std::optional<SplitMethod> method = wanted_split(plan);
   const std::string unit = data.plane_unit.empty() ? "units" : data.plane_unit;
   GroupingChoice choice;
   if (!method) {
-    choice = choose_grouping(data.observations, data.on_plane, unit, rows);
+    choice = choose_grouping(data.observations, data.on_plane, unit, rows, control);
   } else if (*method != SplitMethod::track && !wanted.block) {  // halves of what is held out may be of blocks
-    choice = choose_blocks(data.observations, data.on_plane, unit, rows);
+    choice = choose_blocks(data.observations, data.on_plane, unit, rows, control);
   }
   options.method = method.value_or(choice.method);
   options.block = wanted.block.value_or(choice.block);
@@ -38,7 +40,7 @@ std::string choose_groups(const Dataset& data, const FitPlan& plan, std::span<co
 
 }  // namespace
 
-void choose_split(const Dataset& data, FitPlan& plan) {
+void choose_split(const Dataset& data, FitPlan& plan, const Control& control) {
   const SplitSettings& wanted = plan.settings.split;
   SplitOptions options = {.held_out = wanted.held_out.value_or(kHeldOut),
                           .seed = plan.settings.seed,
@@ -48,9 +50,9 @@ void choose_split(const Dataset& data, FitPlan& plan) {
   for (std::size_t row = 0; row < data.observations.size(); ++row) {
     if (!std::binary_search(plan.test.begin(), plan.test.end(), row)) rows.push_back(row);
   }
-  const std::string reason = choose_groups(data, plan, rows, options);
+  const std::string reason = choose_groups(data, plan, rows, options, control);
   plan.split_options = options;
-  plan.split = split_observations(data.observations, options, std::span<const std::size_t>(rows));
+  plan.split = split_observations(data.observations, options, std::span<const std::size_t>(rows), control);
   if (!plan.test.empty())
     note(plan, "Test set: {} observations, used for scores only.", grouped(static_cast<double>(plan.test.size())));
   if (plan.split.training.size() < kFewestObservations) {
@@ -68,7 +70,7 @@ void choose_split(const Dataset& data, FitPlan& plan) {
 }
 
 // Each network leaves a fold out, so that forecasts of its rows are honest and the networks differ where data are few.
-void choose_folds(const Dataset& data, FitPlan& plan) {
+void choose_folds(const Dataset& data, FitPlan& plan, const Control& control) {
   const RunSettings& wanted = plan.settings;
   if (by_paper(plan) || wanted.uncertainty.method != UncertaintyMethod::ensemble || wanted.model.members == 1u) return;
   const std::span<const std::size_t> rows = plan.split.training;
@@ -76,11 +78,13 @@ void choose_folds(const Dataset& data, FitPlan& plan) {
   const bool grouped_already = plan.split_options.method == SplitMethod::track || plan.split_options.method == SplitMethod::block;
   SplitOptions options = plan.split_options;
   if (!grouped_already) {
-    const GroupingChoice choice = choose_grouping(data.observations, data.on_plane, unit, rows);
-    options.method = choice.method, options.block = choice.block, options.block_days = choice.block_days;
+    const GroupingChoice choice = choose_grouping(data.observations, data.on_plane, unit, rows, control);
+    options.method = choice.method;
+    options.block = wanted.split.block.value_or(choice.block);
+    options.block_days = wanted.split.block_days.value_or(wanted.split.block ? 0.0 : choice.block_days);
   }
   if (plan.out_of_fold) plan.split_options = options;  // halves of what is judged are made like the folds
-  if (count_groups(data.observations, options, rows) < 2) options.method = SplitMethod::random;
+  if (count_groups(data.observations, options, rows, control) < 2) options.method = SplitMethod::random;
   const std::size_t most = has_networks(plan) ? wanted.model.members.value_or(kUsualMembers) : wanted.fit.folds;
   plan.folds = make_folds(data.observations,
                           {.method = options.method,
@@ -89,7 +93,7 @@ void choose_folds(const Dataset& data, FitPlan& plan) {
                            .block = options.block,
                            .block_days = options.block_days,
                            .on_plane = data.on_plane},
-                          rows);
+                          rows, control);
   note(plan, "Folds: {}, {}. {}", plan.folds.count, split_words(options),
        plan.out_of_fold     ? "Each is forecast by parts fitted without it; those forecasts give calibration and scores."
        : has_networks(plan) ? "Each network leaves one out."
@@ -125,17 +129,7 @@ void choose_domain(const Dataset& data, FitPlan& plan) {
   } else {
     plan.domain = drift::choose_domain(data.observations, rows);
   }
-  switch (plan.domain.kind) {
-    case DomainKind::sphere:
-      note(plan, "Domain: the sphere.");
-      break;
-    case DomainKind::plane:
-      note(plan, "Domain: the plane {}.", plan.domain.crs);
-      break;
-    case DomainKind::xy:
-      note(plan, "Domain: x and y in {}.", plan.domain.unit);
-      break;
-  }
+  note(plan, "Domain: {}.", domain_words(plan.domain));
 }
 
 }  // namespace drift

@@ -24,8 +24,8 @@ void note(FitPlan& plan, fmt::format_string<Args...> text, Args&&... args) {
   plan.choices.push_back(fmt::format(text, std::forward<Args>(args)...));
 }
 
-void choose_split(const Dataset& data, FitPlan& plan);
-void choose_folds(const Dataset& data, FitPlan& plan);
+void choose_split(const Dataset& data, FitPlan& plan, const Control& control);
+void choose_folds(const Dataset& data, FitPlan& plan, const Control& control);
 void fit_folds_to_members(FitPlan& plan);
 void choose_domain(const Dataset& data, FitPlan& plan);
 

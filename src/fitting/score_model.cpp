@@ -56,12 +56,11 @@ Forecast part(const Forecast& all, const std::vector<std::size_t>& rows) {
 
 }  // namespace
 
-ModelScores score_model(Engine& engine, const FieldModel& model, const Observations& observations, ScoreGroups groups,
+ModelScores score_model(Engine& engine, const FieldModel& model, const Dataset& data, ScoreGroups groups,
                         const Control& control) {
+  const Observations& observations = data.observations;
   if (observations.size() == 0) throw Error("there are no observations to score");
-  if (model.info.has_time && observations.time_days.empty()) {
-    throw UsageError("the model varies in time but the observations have none; name their time with --time");
-  }
+  check_goes_with(model, data);
   const bool sigmas = run_settings_from_toml(model.settings, "the model's settings").uncertainty.noise == NoiseSource::sigma &&
                       !observations.sigma.empty();
   std::vector<std::size_t> rows(observations.size());
@@ -70,6 +69,10 @@ ModelScores score_model(Engine& engine, const FieldModel& model, const Observati
   ModelScores scores;
   scores.trained_share = share_that_trained(model.training_sample, observations);
   scores.all = score(model, all);
+  scores.furthest_days = furthest_outside(model.info, observations.time_days);
+  FarCounter far(model);
+  far.add(observations.lon_deg, observations.lat_deg);
+  scores.far = far.result();
   std::map<std::string, std::vector<std::size_t>> rows_of;
   const std::vector<std::string> names = group_names(model, observations, groups);
   for (std::size_t i = 0; i < names.size(); ++i) rows_of[names[i]].push_back(i);

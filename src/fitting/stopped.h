@@ -2,7 +2,7 @@
 
 namespace drift {
 
-// What a stop says before training has anything that a checkpoint could keep.
+// Message of a stop before training has any progress to save.
 inline constexpr const char* kNothingToSave = "stopped before there was any progress to save";
 
 }  // namespace drift

@@ -59,10 +59,10 @@ TEST(ScoreModel, SaysThatTheObservationsTrainedTheModel) {
   const FieldModel model = load_field_model(folder / "m");
   const auto engine = make_cpu_engine();
   EXPECT_EQ(model.training_sample, result.model.training_sample);
-  EXPECT_GT(score_model(*engine, model, data.observations).trained_share.value(), 0.85);  // a tenth is held out
+  EXPECT_GT(score_model(*engine, model, data).trained_share.value(), 0.85);  // a tenth is held out
   Dataset other = data;
   for (double& lon : other.observations.lon_deg) lon += 1e-3;
-  EXPECT_EQ(score_model(*engine, model, other.observations).trained_share, 0.0);
+  EXPECT_EQ(score_model(*engine, model, other).trained_share, 0.0);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class RowList {
     }
     if (size_ == 0) throw UsageError("a domain needs at least one observation to take its scales from");
     for (std::size_t i = 0; rows && i < size_; ++i) {
-      if ((*rows)[i] >= n) throw UsageError(fmt::format("row {} is asked for but there are {} observations", (*rows)[i], n));
+      if ((*rows)[i] >= n) throw UsageError(fmt::format("row {} is requested, but there are {} observations", (*rows)[i], n));
     }
   }
   std::size_t size() const { return size_; }

@@ -70,7 +70,7 @@ TEST(ChooseDomain, LooksAtTheGivenRowsOnly) {
   EXPECT_EQ(choose_domain(observations).kind, DomainKind::sphere);
   EXPECT_EQ(choose_domain(observations, rows).kind, DomainKind::plane);
   rows.push_back(observations.size());
-  EXPECT_THAT(message_of<UsageError>([&] { choose_domain(observations, rows); }), HasSubstr("row 40000 is asked for"));
+  EXPECT_THAT(message_of<UsageError>([&] { choose_domain(observations, rows); }), HasSubstr("row 40000 is requested"));
 }
 
 TEST(ChooseDomain, RefusesALatitudeBeyondThePole) {

@@ -247,7 +247,7 @@ TEST(DomainJson, IsReadStrictly) {
               HasSubstr("time.sd must be positive but is -2"));
   EXPECT_THAT(why("\"plane\"", "\"torus\""), HasSubstr("\"kind\" must be one of"));
   EXPECT_THAT(why("\"plane\"", "\"sphere\""), HasSubstr("only a plane has a crs"));
-  EXPECT_THAT(why("EPSG:6931", "EPSG:1"), HasSubstr("PROJ says: "));
+  EXPECT_THAT(why("EPSG:6931", "EPSG:1"), HasSubstr("PROJ reports: "));
   EXPECT_THAT(why("\"km\"", "\"mile\""), HasSubstr("is km, not 'mile'"));
   EXPECT_THAT(why("{", "["), HasSubstr("not valid JSON"));
   EXPECT_THAT(message_of<Error>([] { domain_from_json("[1]"); }), HasSubstr("must be an object but is an array"));

@@ -181,7 +181,7 @@ Grid parse_grid(const std::string& text, std::span<const double> lon_deg, std::s
 void grid_positions(const Grid& grid, std::size_t first, std::span<double> lon_deg, std::span<double> lat_deg) {
   const std::size_t n = lon_deg.size();
   if (lat_deg.size() != n || first > grid.size() || n > grid.size() - first) {
-    throw UsageError(fmt::format("grid '{}': points {} to {} are asked for, with {} latitudes, but it has {}", grid.name, first,
+    throw UsageError(fmt::format("grid '{}': points {} to {} are requested, with {} latitudes, but it has {}", grid.name, first,
                                  first + n, lat_deg.size(), grid.size()));
   }
   for (std::size_t i = 0; i < n; ++i) {

@@ -15,7 +15,7 @@ struct CfAttribute {
 };
 using CfAttributes = std::map<std::string, CfAttribute>;
 
-// What a grid-mapping variable says about a projected CRS, after CF-1.8, appendix F: crs_wkt (WKT2) and the ellipsoid always,
+// Attributes of a projected CRS's grid-mapping variable, after CF-1.8, appendix F: crs_wkt (WKT2) and the ellipsoid always,
 // grid_mapping_name and the projection's parameters where CF has a name for it. Lengths are in metres, whatever the CRS's unit.
 // Throws UsageError with PROJ's reason when there is no such projected CRS.
 CfAttributes grid_mapping_of(const std::string& crs);

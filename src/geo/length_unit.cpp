@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kFoot = 0.3048, kUsFoot = 1200.0 / 3937.0;
 
-// What is common in files, so that PROJ's database is seldom asked. UDUNITS' foot and mile are the international ones.
+// Units common in files, so that PROJ's database is seldom queried. UDUNITS' foot and mile are the international ones.
 constexpr std::array<std::pair<std::string_view, double>, 33> kCommon = {{
     {"m", 1.0},
     {"meter", 1.0},
@@ -119,7 +119,7 @@ double metres_of_axis(const std::string& unit, const std::string& crs) {
   if (unit.find_first_not_of(' ') == std::string::npos) return projection_of(crs)->metres_per_unit();
   if (const auto metres = metres_of(unit)) return *metres;
   throw Error(fmt::format(
-      "\"{}\" is not a unit of length that drift knows, such as m, km, ft or US_survey_foot; mend the attribute 'units', "
+      "\"{}\" is not a unit of length that drift knows, such as m, km, ft or US_survey_foot; correct the attribute 'units', "
       "or name x and y to stay on the plane",
       unit));
 }

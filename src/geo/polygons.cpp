@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/longitude.h"
 #include "drift/error.h"
 
 namespace drift {
@@ -35,11 +36,11 @@ void check(const Ring& ring) {
 }
 
 Ring ring_of(const json& array) {
-  if (!array.is_array()) throw Error("a ring is no list of positions");
+  if (!array.is_array()) throw Error("a ring is not a list of positions");
   Ring ring;
   for (const json& position : array) {
     if (!position.is_array() || position.size() < 2 || !position[0].is_number() || !position[1].is_number())
-      throw Error("a position is no list of two numbers");
+      throw Error("a position is not a list of two numbers");
     ring.push_back({position[0].get<double>(), position[1].get<double>()});
   }
   check(ring);
@@ -95,7 +96,7 @@ void add_segments(const std::string& text, std::vector<Polygon>& polygons) {
     std::istringstream words(line);
     Point point = {};
     if (!(words >> point[0] >> point[1]))
-      throw Error(fmt::format("line {} has no two numbers: \"{}\"", number, line.substr(0, 60)));
+      throw Error(fmt::format("line {} does not hold two numbers: \"{}\"", number, line.substr(0, 60)));
     ring.push_back(point);
   }
   end_ring();
@@ -168,7 +169,7 @@ std::vector<char> within(const std::vector<Polygon>& polygons, std::span<const d
   };
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (std::isnan(x[i]) || std::isnan(y[i])) continue;
-    const double lon = geographic ? std::remainder(x[i], 360.0) : x[i];
+    const double lon = geographic ? turned_near(0.0, x[i]) : x[i];
     inside[i] = contains(lon, y[i]) || (geographic && (contains(lon + 360.0, y[i]) || contains(lon - 360.0, y[i]))) ? 1 : 0;
   }
   return inside;

@@ -81,7 +81,7 @@ TEST(Polygons, SayWhatIsWrong) {
   EXPECT_THAT(message(R"({"type": "Polygon"})"), HasSubstr("no 'coordinates'"));
   EXPECT_THAT(message(R"({"type": "Polygon", "coordinates": [[[0,0],[1,"a"],[1,1]]]})"), HasSubstr("two numbers"));
   EXPECT_THAT(message(R"({"type": "Polygon", "coordinates": [[[0,0],[1,1]]]})"), HasSubstr("encloses nothing"));
-  EXPECT_THAT(message("> a\n1 2\n3 four\n"), HasSubstr("line 3 has no two numbers"));
+  EXPECT_THAT(message("> a\n1 2\n3 four\n"), HasSubstr("line 3 does not hold two numbers"));
   try {
     read_polygons("nowhere.geojson");
     FAIL();

@@ -6,7 +6,7 @@
 
 namespace drift {
 
-// What PROJ gives out and wants back.
+// Handles that PROJ allocates and frees.
 struct ProjContextDeleter {
   void operator()(PJ_CONTEXT* context) const { proj_context_destroy(context); }
 };

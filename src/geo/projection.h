@@ -23,7 +23,7 @@ class Projection {
 
   double metres_per_unit() const { return metres_per_unit_; }  // of the CRS's own axes
 
-  // What a step of one metre over the ellipsoid is on the plane.
+  // Image on the plane of a step of one metre over the ellipsoid.
   struct Jacobian {
     double x_east, y_east;    // a step to the east
     double x_north, y_north;  // a step to the north
@@ -44,7 +44,7 @@ class Projection {
 // This thread's own, made when first asked for: PROJ's contexts and objects must not be shared between threads.
 std::shared_ptr<const Projection> projection_of(const std::string& crs);
 
-// Throws Error naming position `index` unless longitude is within +-360 degrees and latitude within +-90.
+// Throws UsageError naming position `index` unless longitude is within +-360 degrees and latitude within +-90.
 void check_position(double lon_deg, double lat_deg, std::size_t index);
 
 }  // namespace drift

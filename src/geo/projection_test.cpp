@@ -174,6 +174,8 @@ TEST(Projection, IsEachThreadsOwnAndMadeOnce) {
 TEST(Projection, SaysWhyACrsCannotBeUsed) {
   const auto why = [](const char* crs) { return message_of<UsageError>([&] { projection_of(crs); }); };
   EXPECT_THAT(why("EPSG:99999"), AllOf(HasSubstr("'EPSG:99999'"), HasSubstr("crs not found")));
+  EXPECT_THAT(why("EPSX:3413"), AllOf(HasSubstr("PROJ knows no authority 'EPSX'"), HasSubstr("EPSG")));
+  EXPECT_THAT(why("epsg:99999"), HasSubstr("crs not found")) << "authorities in small letters are known";
   EXPECT_THAT(why("+proj=nope"), HasSubstr("Unknown projection"));
   EXPECT_THAT(why("the moon"), HasSubstr("must be an authority's code"));
   EXPECT_THAT(why("EPSG:4326"), HasSubstr("is not a projected coordinate reference system"));

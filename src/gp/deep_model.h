@@ -44,7 +44,7 @@ struct DeepBatch {
   double all_over_batch = 1;  // observations in all, divided by n
 };
 
-// Which random numbers the draws are made of.
+// Key of the draws' random numbers.
 struct DrawKey {
   std::uint64_t seed = 1;
   std::uint32_t step = 0;

@@ -86,7 +86,7 @@ class Seeding {
   std::vector<double> sums_;
 };
 
-// Which centre is nearest to each candidate.
+// Index of the centre nearest to each candidate.
 std::vector<Eigen::Index> nearest_centres(const Eigen::MatrixXd& x, const Eigen::MatrixXd& centres, int threads) {
   std::vector<Eigen::Index> out(static_cast<std::size_t>(x.cols()));
   const Eigen::VectorXd squares = 0.5 * centres.colwise().squaredNorm().transpose();

@@ -7,7 +7,7 @@
 
 namespace drift::gp {
 
-// Where inducing points begin.
+// Initial inducing points.
 struct InducingOptions {
   std::size_t count = 1000;
   bool kmeans = true;  // k-means++ (Arthur & Vassilvitskii 2007) and a few of Lloyd's steps; else at observations by chance
@@ -21,7 +21,7 @@ struct InducingOptions {
 // points coincide: where fewer than `count` candidates differ, fewer points come back.
 Eigen::MatrixXd choose_inducing(Points candidates, const Eigen::VectorXd& lengthscales, const InducingOptions& options);
 
-// How many observations, chosen by their key, are enough to choose `count` points from.
+// Number of observations, chosen by their key, from which to choose `count` points.
 std::size_t inducing_candidates(std::size_t count, std::size_t observations);
 
 }  // namespace drift::gp

@@ -208,7 +208,7 @@ void make_tangent(const KernelSpec& spec, Points x, MatrixXd& gradient) {
 
 }  // namespace
 
-// What a backward pass reads and adds to, in the layout of the loops.
+// Inputs and sums of a backward pass, in the layout of the loops.
 struct Kernel::Backward {
   const Kernel& kernel;
   const MatrixXd& columns;  // [n, dimensions], scaled

@@ -5,7 +5,7 @@
 
 namespace drift::gp {
 
-// How observations y scatter about the field f, u = (y - f) / s:
+// Distribution of observations y about the field f, u = (y - f) / s:
 //   gaussian  log p = -u^2 / 2 - log s - log(2 pi) / 2
 //   student   log p = -(nu + 1) / 2 log(1 + u^2 / nu) - log s - log B(nu),  nu degrees of freedom
 //   huber     log p = -rho(u) - log s - log C(delta),  rho Huber's loss: u^2 / 2 up to delta, delta (|u| - delta / 2) beyond

@@ -16,7 +16,7 @@ namespace drift::gp {
 // The nearest-neighbour Gaussian process: every prediction is kriging from k observations near in scaled space-time (Vecchia
 // 1988; Datta et al. 2016; Katzfuss, Guinness & Lawrence 2022 for the scaling). With k = n it is the exact process.
 
-// What stands for the mean in a prediction: a constant of all observations, or one unknown in each neighbourhood, which is
+// The mean in a prediction: a constant of all observations, or one unknown in each neighbourhood, which is
 // ordinary kriging: with 1 the vector of ones, b = K^-1 k and h = 1 - 1'b,
 //   mean = m + b'(y - m) + h g,   g = 1'K^-1 (y - m) / 1'K^-1 1,   variance = k(x, x) - k'b + h^2 / 1'K^-1 1.
 enum class MeanKind { global, local };
@@ -35,7 +35,7 @@ struct NearestSettings {
   int threads = 1;
 };
 
-// Which conditionals stand for the likelihood of n observations, by lengthscales as they are now.
+// Conditionals that represent the likelihood of n observations, by the present lengthscales.
 //   with folds    each given the k nearest of all other folds, as gaps are predicted: along a track observations lie seconds
 //   apart,
 //                 and what they say of each other drowns what they say of the field between tracks (twenty days of sea level: a
@@ -80,7 +80,7 @@ class NearestGp {
   NeighbourFinder finder_;
 };
 
-// What divides each coordinate, from the parameters: 1 / lengthscale. [dimensions]
+// Factor of each coordinate, from the parameters: 1 / lengthscale. [dimensions]
 Eigen::VectorXd inverse_lengthscales(const KernelSpec& spec, const KernelParameters& parameters);
 
 }  // namespace drift::gp

@@ -17,9 +17,15 @@ using Eigen::Index;
 // Points by columns, as nanoflann reads them. The names are those it asks for.
 struct Cloud {
   Eigen::MatrixXd points;
+  const Control* building = nullptr;  // while the tree is built, which asks for all points again and again
+  mutable std::size_t reads = 0;
 
   std::size_t kdtree_get_point_count() const { return static_cast<std::size_t>(points.cols()); }
-  double kdtree_get_pt(std::size_t i, std::size_t d) const { return points(static_cast<Index>(d), static_cast<Index>(i)); }
+  double kdtree_get_pt(std::size_t i, std::size_t d) const {
+    constexpr std::size_t kBetweenChecks = std::size_t{1} << 20;  // some milliseconds
+    if (building != nullptr && ++reads % kBetweenChecks == 0) building->check_stop();
+    return points(static_cast<Index>(d), static_cast<Index>(i));
+  }
   template <class Box>
   bool kdtree_get_bbox(Box&) const {
     return false;
@@ -139,10 +145,14 @@ struct NeighbourTree::Tree {
   std::unique_ptr<AnyTree> tree;
 };
 
-NeighbourTree::NeighbourTree(Eigen::MatrixXd points, std::vector<Index> rows) : tree_(std::make_unique<Tree>()) {
+NeighbourTree::NeighbourTree(Eigen::MatrixXd points, std::vector<Index> rows, const Control& control)
+    : tree_(std::make_unique<Tree>()) {
   tree_->cloud.points = std::move(points);
   tree_->rows = std::move(rows);
-  if (tree_->cloud.points.cols() > 0) tree_->tree = make_tree(tree_->cloud);
+  if (tree_->cloud.points.cols() == 0) return;
+  tree_->cloud.building = &control;
+  tree_->tree = make_tree(tree_->cloud);
+  tree_->cloud.building = nullptr;
 }
 
 NeighbourTree::~NeighbourTree() = default;

@@ -5,13 +5,16 @@
 #include <memory>
 #include <vector>
 
+#include "drift/control.h"
+
 namespace drift::gp {
 
 // The nearest of some points by a k-d tree.
 class NeighbourTree {
  public:
-  // points [dimensions, n], divided by lengthscales. `rows`, if any, are what the points are called: [n].
-  explicit NeighbourTree(Eigen::MatrixXd points, std::vector<Eigen::Index> rows = {});
+  // points [dimensions, n], divided by lengthscales. `rows` [n], if any, are the indices to report. Throws Stopped: millions of
+  // points take seconds.
+  explicit NeighbourTree(Eigen::MatrixXd points, std::vector<Eigen::Index> rows = {}, const Control& control = {});
   ~NeighbourTree();
   NeighbourTree(const NeighbourTree&) = delete;
   NeighbourTree& operator=(const NeighbourTree&) = delete;

@@ -6,7 +6,7 @@
 
 namespace drift::gp {
 
-// What Adam (Kingma & Ba 2015) trains of a deep process.
+// The parameters of a deep process that Adam (Kingma & Ba 2015) trains.
 struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;

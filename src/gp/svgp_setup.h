@@ -15,7 +15,7 @@ namespace drift::gp {
 // 500 points), but take twice the time of a step where there are thousands of points.
 inline constexpr std::size_t kMostForNatural = 500;
 
-// How a sparse variational process, shallow or deep, is set up and trained. The defaults are the paper's of 2025 for the shallow
+// Set-up and training of a sparse variational process, shallow or deep. The defaults are the paper's of 2025 for the shallow
 // one: 3,000 inducing points, five epochs in batches of 1,024, Adam at a rate of 0.01.
 struct SvgpSettings {
   std::string method = "svgp";  // for errors and progress
@@ -57,7 +57,7 @@ struct SvgpStart {
 template <class Real>
 SvgpStart<Real> start_svgp(const GpData& data, const SvgpSettings& settings);
 
-// What training will hold at once, in bytes.
+// Peak memory of training, in bytes.
 double svgp_bytes(const SvgpSettings& settings, std::size_t observations, int coordinates);
 
 // The linear mean function of a hidden layer with P outputs of D coordinates: the identity, padded with zeros where P > D, the

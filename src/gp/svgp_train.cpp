@@ -143,7 +143,7 @@ class Trainer {
     return -loss / static_cast<double>(observations_);
   }
 
-  // Where a step sees everything, the posterior's optimum for the final hyperparameters.
+  // The posterior's optimum for the final hyperparameters, if a step sees everything.
   void settle() {
     if (!exact_) return;
     evaluate(steps_, 0.0, {});

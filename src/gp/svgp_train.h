@@ -7,7 +7,7 @@
 
 namespace drift::gp {
 
-// What a fit has come to.
+// Progress of a fit.
 struct SvgpOutcome {
   std::uint64_t steps = 0;
   double bound_per_observation =

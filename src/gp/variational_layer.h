@@ -40,7 +40,7 @@ struct LayerSpec {
   std::string where;     // who asks, for errors: "svgp"
 };
 
-// What is trained; its gradient has the same form.
+// Trained parameters; their gradient has the same form.
 template <class Real>
 struct LayerParameters {
   Eigen::MatrixXd inducing;           // Z [D, M]
@@ -58,7 +58,7 @@ template <class Real>
 LayerParameters<Real> initial_layer(const LayerSpec& spec, const Eigen::MatrixXd& inducing, const KernelParameters& kernel,
                                     double root_sd);
 
-// What a forward pass leaves for the backward pass. Reused from step to step.
+// Results of a forward pass kept for the backward pass. Reused from step to step.
 template <class Real>
 struct LayerWork {
   std::size_t points = 0;
@@ -92,7 +92,7 @@ class VariationalLayer {
   enum class Solve { precise, quick };
   void forward(Points x, LayerWork<Real>& work, Solve solve = Solve::precise) const;
 
-  // What backward() adds to.
+  // Sums to which backward() adds.
   struct Wanted {
     LayerParameters<Real>* gradient = nullptr;
     Eigen::MatrixXd* inputs = nullptr;  // [D, points]; null: not wanted

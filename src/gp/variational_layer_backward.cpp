@@ -154,7 +154,7 @@ void VariationalLayer<Real>::backward_a(const Eigen::MatrixXd& dmean, const Eige
   });
 }
 
-// What dK_uf means for Z, the covariance's parameters and the inputs; slices are summed in their order.
+// Propagates dK_uf to Z, the covariance's parameters and the inputs; slices are summed in their order.
 template <class Real>
 void VariationalLayer<Real>::backward_cross(LayerWork<Real>& work, const Wanted& wanted) const {
   const std::size_t m = parameters_->points(), slices = range_count(work.points, kSlice);
@@ -245,7 +245,7 @@ void VariationalLayer<Real>::prior_slopes(LayerWork<Real>& work) const {
   });
 }
 
-// What dK_uu means for Z and the covariance's parameters.
+// Propagates dK_uu to Z and the covariance's parameters.
 template <class Real>
 void VariationalLayer<Real>::backward_prior(LayerWork<Real>& work, LayerParameters<Real>& gradient) const {
   const std::size_t m = parameters_->points();

@@ -2,8 +2,12 @@
 
 #include <cblas.h>
 #include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <ctime>
 
 #include "drift/error.h"
 
@@ -20,10 +24,21 @@ void dtrtri_(const char* uplo, const char* diag, const int* n, double* a, const 
 namespace drift {
 namespace {
 
-// OpenBLAS would share a product among threads of its own, beside ours.
+// OpenBLAS would share a product among threads of its own, beside ours. Where a fork has ended these, it starts them anew before
+// it is told to use none; where it cannot, it raises SIGINT, which nobody is to take for ctrl-C.
 void use_the_calling_thread() {
   static const bool done = [] {
+    sigset_t interrupt, before;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &interrupt, &before);
     openblas_set_num_threads(1);
+    constexpr timespec kAtOnce = {};
+    siginfo_t raised = {};
+    const bool came = sigtimedwait(&interrupt, &raised, &kAtOnce) == SIGINT, its_own = raised.si_pid == ::getpid();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (came && its_own) throw Error("the system starts no more threads; end other programs, or raise its limit (ulimit -u)");
+    if (came) raise(SIGINT);
     return true;
   }();
   static_cast<void>(done);

@@ -214,6 +214,9 @@ std::size_t find_since(const std::string& units) {
   return std::string::npos;
 }
 
+// As the Climate Data Operators write them.
+bool is_of_written_dates(const std::string& units) { return lower(stripped(units)).starts_with("day as %y%m%d"); }
+
 // When a leap second had just been added, in days since 1950; TAI - UTC is 10 before the first.
 std::array<double, 27> leap_days() {
   constexpr std::array<std::array<int, 2>, 27> kMonths = {
@@ -227,18 +230,45 @@ std::array<double, 27> leap_days() {
 
 }  // namespace
 
+double CfTime::to_days(double number) const {
+  return written ? days_of_written_date(number) : number * days_per_unit + offset_days;
+}
+
+double days_of_written_date(double number) {
+  const double none = std::nan("");
+  if (!(number >= 1e7 && number < 1e14)) return none;
+  double seconds = 0.0, date = number;
+  if (number >= 1e8) {
+    // Hours, and minutes and seconds as far as there are digits for them.
+    const double per_second = number >= 1e13 ? 1.0 : number >= 1e11 ? 100.0 : 1e4;
+    if (number < 1e9 || (number >= 1e10 && number < 1e11) || (number >= 1e12 && number < 1e13)) return none;
+    const double clock = std::fmod(number * per_second, 1e6);
+    date = std::floor(number * per_second / 1e6);
+    const double hour = std::floor(clock / 1e4), minute = std::floor(std::fmod(clock, 1e4) / 100.0),
+                 second = std::fmod(clock, 100.0);
+    if (hour >= 24.0 || minute >= 60.0 || second > 60.0) return none;
+    seconds = 3600.0 * hour + 60.0 * minute + second;
+  }
+  const double day = std::floor(date);
+  const auto digits = static_cast<int>(day);
+  if (digits / 100 % 100 > 12) return none;
+  const auto days = days_of_date(digits / 10000, digits / 100 % 100, digits % 100, false);
+  return days ? *days + (date - day) + seconds / kSecondsPerDay : none;
+}
+
 CfTime parse_cf_time(const std::string& units, const std::string& calendar) {
   const bool proleptic = is_proleptic(calendar);
+  if (is_of_written_dates(units)) return {.written = true};
   const std::size_t since = find_since(units);
   if (since == std::string::npos) {
     throw Error(fmt::format("the unit \"{}\" is not that of a time, like \"days since 1950-01-01\"", units));
   }
   const double seconds = parse_unit(stripped(std::string_view(units).substr(0, since)), units);
   const double offset = parse_reference(stripped(std::string_view(units).substr(since + 5)), proleptic, units);
-  return {seconds / kSecondsPerDay, offset};
+  return {.days_per_unit = seconds / kSecondsPerDay, .offset_days = offset};
 }
 
-bool looks_like_cf_time(const std::string& units) { return find_since(units) != std::string::npos; }
+bool looks_like_cf_time(const std::string& units) { return is_of_written_dates(units) || find_since(units) != std::string::npos; }
 
 double span_seconds(const std::string& unit) { return seconds_of(lower(stripped(unit))); }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <string>
 
 #include "drift/error.h"
@@ -130,6 +131,17 @@ TEST(TaiToUtc, PassesOverALeapSecond) {
   EXPECT_NEAR(utc_s(36.5), 0.5, kTolerance);  // within the leap second
   EXPECT_NEAR(utc_s(37.5), 0.5, kTolerance);
   EXPECT_NEAR(utc_s(100.0), 63.0, kTolerance);
+}
+
+TEST(WrittenDates, AreThoseOfTheirDigits) {
+  const CfTime time = parse_cf_time("day as %Y%m%d.%f", "proleptic_gregorian");
+  EXPECT_EQ(time.to_days(19500103.0), 2.0);
+  EXPECT_EQ(time.to_days(20200131.25), 25597.25);
+  EXPECT_EQ(time.to_days(20200131060000.0), 25597.25);
+  for (const double none :
+       {20200132.0, 20201301.0, 20200100.0, 2020.0, 20200131240000.0, 202001316000.0, 2e9, 2e15, -20200131.0}) {
+    EXPECT_TRUE(std::isnan(time.to_days(none))) << none;
+  }
 }
 
 }  // namespace

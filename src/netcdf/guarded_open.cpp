@@ -23,6 +23,7 @@
 #include "core/atomic_file.h"
 #include "core/threads.h"
 #include "drift/error.h"
+#include "netcdf/file_kind.h"
 #include "netcdf/netcdf_call.h"
 
 namespace drift {

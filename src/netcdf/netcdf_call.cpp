@@ -1,8 +1,10 @@
 #include "netcdf/netcdf_call.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netcdf.h>
+#include <unistd.h>
 
 #include <cstdint>
 
@@ -26,6 +28,17 @@ std::unique_lock<std::mutex> lock_netcdf() {
   std::unique_lock lock(mutex);
   [[maybe_unused]] thread_local const bool silenced = silence_hdf5();
   return lock;
+}
+
+QuietStderr::QuietStderr(bool quiet) {
+  if (!quiet) return;
+  const FileDescriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  kept_ = FileDescriptor(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0));
+  if (nowhere.get() >= 0 && kept_.get() >= 0) ::dup2(nowhere.get(), STDERR_FILENO);
+}
+
+QuietStderr::~QuietStderr() {
+  if (kept_.get() >= 0) ::dup2(kept_.get(), STDERR_FILENO);
 }
 
 void check_netcdf(int status, const std::filesystem::path& path, const std::string& what) {

@@ -4,10 +4,25 @@
 #include <mutex>
 #include <string>
 
+#include "core/atomic_file.h"
+
 namespace drift {
 
 // netCDF's C library, and HDF5 below it, may be used by one thread at a time. Whoever calls it holds this lock.
 std::unique_lock<std::mutex> lock_netcdf();
+
+// netCDF writes to the terminal what fails as it talks to a server, although the error that it returns says enough: while this
+// lives and `quiet` is set, stderr goes nowhere. Under the lock.
+class QuietStderr {
+ public:
+  explicit QuietStderr(bool quiet);
+  QuietStderr(const QuietStderr&) = delete;
+  QuietStderr& operator=(const QuietStderr&) = delete;
+  ~QuietStderr();
+
+ private:
+  FileDescriptor kept_;
+};
 
 // Throws Error "path: what: netCDF's reason" unless status is NC_NOERR.
 void check_netcdf(int status, const std::filesystem::path& path, const std::string& what);

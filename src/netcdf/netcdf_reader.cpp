@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <fstream>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -16,51 +14,12 @@
 #include "drift/error.h"
 #include "drift/text.h"
 #include "netcdf/classic_header.h"
+#include "netcdf/file_kind.h"
 #include "netcdf/netcdf_call.h"
 #include "netcdf/zarr_codecs.h"
 
 namespace drift {
 namespace {
-
-// The stored number that netCDF writes where nothing was written. Bytes have none: all of theirs may be data.
-std::optional<double> default_fill(int type) {
-  switch (type) {
-    case NC_SHORT:
-      return NC_FILL_SHORT;
-    case NC_USHORT:
-      return NC_FILL_USHORT;
-    case NC_INT:
-      return NC_FILL_INT;
-    case NC_UINT:
-      return NC_FILL_UINT;
-    case NC_INT64:
-      return static_cast<double>(NC_FILL_INT64);
-    case NC_UINT64:
-      return static_cast<double>(NC_FILL_UINT64);
-    case NC_FLOAT:
-      return NC_FILL_FLOAT;
-    case NC_DOUBLE:
-      return NC_FILL_DOUBLE;
-    default:
-      return std::nullopt;
-  }
-}
-
-// What makes a negative number of this type the unsigned one with the same bits.
-double wrap_of(int type) {
-  switch (type) {
-    case NC_BYTE:
-      return 0x1p8;
-    case NC_SHORT:
-      return 0x1p16;
-    case NC_INT:
-      return 0x1p32;
-    case NC_INT64:
-      return 0x1p64;
-    default:
-      return 0.0;
-  }
-}
 
 std::string trimmed(std::string text) {
   while (!text.empty() && (text.back() == '\0' || text.back() == ' ')) text.pop_back();
@@ -72,9 +31,7 @@ void check_readable(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) throw Error(fmt::format("{}: {}", path.string(), why_missing(path)));
-  if (std::filesystem::is_directory(status)) {
-    throw Error(fmt::format("{}: is a folder; name the files in it, for instance {}", path.string(), (path / "*.nc").string()));
-  }
+  check_is_no_folder(path);
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error) throw Error(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
   if (bytes == 0) throw Error(fmt::format("{}: is empty", path.string()));
@@ -90,8 +47,8 @@ std::string address_of(const std::filesystem::path& path) {
 [[noreturn]] void fail_to_open(const std::filesystem::path& path, int status) {
   if (is_remote(path)) {
     throw Error(
-        fmt::format("{}: cannot be opened: {}; an address must be one of OPeNDAP. Fetch a plain file first, with curl or "
-                    "wget",
+        fmt::format("{}: cannot be opened ({}): the server does not answer, or the address is not one of OPeNDAP; fetch a plain "
+                    "file first, with curl or wget",
                     path.string(), nc_strerror(status)));
   }
   if (is_zarr(path)) throw Error(fmt::format("{}: cannot be opened as Zarr: {}", path.string(), nc_strerror(status)));
@@ -102,52 +59,17 @@ std::string address_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::size_t NcVariable::size() const {
-  return std::accumulate(dimensions.begin(), dimensions.end(), std::size_t{1},
-                         [](std::size_t product, const NcDimension& d) { return product * d.length; });
-}
-
-std::string NcVariable::base_name() const { return name.substr(name.rfind('/') + 1); }
-
-bool NcVariable::is_number() const { return type != NC_CHAR && type != NC_STRING && type <= NC_MAX_ATOMIC_TYPE; }
-
-bool is_remote(const std::filesystem::path& path) {
-  const std::string& text = path.native();
-  return text.starts_with("http://") || text.starts_with("https://") || text.starts_with("dap4://") ||
-         text.starts_with("dods://");
-}
-
-bool is_zarr(const std::filesystem::path& path) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(path / ".zgroup", error);
-}
-
-bool is_hdf5(const std::filesystem::path& path) {
-  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
-  constexpr std::size_t kBegins = 4;  // at the file's own beginning these tell, and damage behind them is HDF5's to find
-  constexpr std::streamoff kFirstBlock = 512;
-  std::array<char, kSignature.size()> bytes = {};
-  std::ifstream file(path, std::ios::binary);
-  for (std::streamoff at = 0; file.seekg(at).read(bytes.data(), bytes.size()); at = at == 0 ? kFirstBlock : 2 * at) {
-    const std::string_view text(bytes.data(), bytes.size());
-    if (text == kSignature || (at == 0 && text.starts_with(kSignature.substr(0, kBegins)))) return true;
-  }
-  return false;
-}
-
-bool looks_like_netcdf(const std::filesystem::path& path) {
-  std::array<char, 4> magic = {};
-  std::ifstream file(path, std::ios::binary);
-  file.read(magic.data(), magic.size());
-  const std::string_view text(magic.data(), static_cast<std::size_t>(file.gcount()));
-  return text == "\x89HDF" || (text.size() == 4 && text.starts_with("CDF") && (text[3] == 1 || text[3] == 2 || text[3] == 5)) ||
-         is_hdf5(path);
-}
-
-NcReader::NcReader(const std::filesystem::path& path) : path_(path) {
+NcReader::NcReader(const std::filesystem::path& path) : NcSource(path) {
   check_readable(path);
+  open();
+  if (is_zarr(path)) unpack_zarr();
+}
+
+void NcReader::open() {
   const auto lock = lock_netcdf();
-  if (const int status = nc_open(address_of(path).c_str(), NC_NOWRITE, &file_); status != NC_NOERR) fail_to_open(path, status);
+  const QuietStderr quiet(is_remote(path()));
+  if (const int status = nc_open(address_of(path()).c_str(), NC_NOWRITE, &file_); status != NC_NOERR)
+    fail_to_open(path(), status);
   try {
     list_group(file_, "");
   } catch (...) {
@@ -156,13 +78,33 @@ NcReader::NcReader(const std::filesystem::path& path) : path_(path) {
   }
 }
 
+// What netCDF cannot unpack GDAL may.
+void NcReader::unpack_zarr() {
+  {
+    const auto lock = lock_netcdf();
+    const auto is_packed = [&](const NcVariable& variable) {
+      return !missing_codecs(path(), variable.name, filters_of(variable)).empty();
+    };
+    if (std::none_of(variables().begin(), variables().end(), is_packed)) return;
+  }
+  auto unpacked = UnpackedZarr::of(path());
+  if (!unpacked) return;
+  NcReader other(unpacked->file());
+  for (const NcVariable& variable : variables()) {
+    if (other.find(variable.name) == nullptr) return;  // then the codec is refused when the variable is read
+  }
+  std::swap(file_, other.file_);
+  swap_variables(other);
+  unpacked_ = std::move(unpacked);
+}
+
 NcReader::~NcReader() {
   const auto lock = lock_netcdf();
   nc_close(file_);
 }
 
 void NcReader::list_group(int group, const std::string& prefix) {
-  const auto check = [&](int status) { check_netcdf(status, path_, "its contents cannot be listed"); };
+  const auto check = [&](int status) { check_netcdf(status, path(), "its contents cannot be listed"); };
   int count = 0;
   check(nc_inq_nvars(group, &count));
   for (int id = 0; id < count; ++id) {
@@ -178,7 +120,7 @@ void NcReader::list_group(int group, const std::string& prefix) {
       check(nc_inq_dim(group, dimension, dimension_name.data(), &length));
       variable.dimensions.push_back({dimension_name.data(), dimension, length});
     }
-    variables_.push_back(std::move(variable));
+    add(std::move(variable));
   }
   int groups = 0;
   check(nc_inq_grps(group, &groups, nullptr));
@@ -189,19 +131,6 @@ void NcReader::list_group(int group, const std::string& prefix) {
     check(nc_inq_grpname(id, name.data()));
     list_group(id, prefix + name.data() + "/");
   }
-}
-
-const NcVariable* NcReader::find(const std::string& name) const {
-  const NcVariable* found = nullptr;
-  for (const NcVariable& variable : variables_) {
-    if (variable.name == name) return &variable;
-  }
-  for (const NcVariable& variable : variables_) {
-    if (variable.base_name() != name) continue;
-    if (found != nullptr) return nullptr;
-    found = &variable;
-  }
-  return found;
 }
 
 std::optional<std::string> NcReader::text_of(int group, int variable, const std::string& attribute) const {
@@ -251,30 +180,6 @@ int NcReader::type_of(const NcVariable& variable, const std::string& attribute) 
   return nc_inq_atttype(variable.group, variable.id, attribute.c_str(), &type) == NC_NOERR ? type : NC_NAT;
 }
 
-// CF: limits are stored numbers. But NUG: where they are of the type of scale_factor, and that is wider than the stored one, they
-// are values.
-void NcReader::set_valid_range(const NcVariable& variable, NcPacking& packing) const {
-  const auto is_real = [](int type) { return type == NC_FLOAT || type == NC_DOUBLE; };
-  const bool packed = is_real(type_of(variable, "scale_factor")) || is_real(type_of(variable, "add_offset"));
-  const auto limit = [&](const char* attribute, double number) {
-    const bool is_value = packed && !is_real(variable.type) && is_real(type_of(variable, attribute));
-    if (is_value) return (number - packing.offset) / packing.scale;
-    return number < 0.0 ? number + packing.wrap : number;
-  };
-  double low = packing.valid_min, high = packing.valid_max;
-  if (const std::vector<double> found = numbers(variable, "valid_min"); !found.empty()) low = limit("valid_min", found[0]);
-  if (const std::vector<double> found = numbers(variable, "valid_max"); !found.empty()) high = limit("valid_max", found[0]);
-  if (const std::vector<double> range = numbers(variable, "valid_range"); range.size() == 2) {
-    low = limit("valid_range", range[0]);
-    high = limit("valid_range", range[1]);
-  }
-  if (packing.scale < 0.0 && low > high) std::swap(low, high);
-  if (low <= high) {
-    packing.valid_min = low;
-    packing.valid_max = high;
-  }
-}
-
 std::vector<std::string> NcReader::attribute_names(const NcVariable& variable) const {
   const auto lock = lock_netcdf();
   int count = 0;
@@ -285,27 +190,6 @@ std::vector<std::string> NcReader::attribute_names(const NcVariable& variable) c
     if (nc_inq_attname(variable.group, variable.id, i, name.data()) == NC_NOERR) names.emplace_back(name.data());
   }
   return names;
-}
-
-NcPacking NcReader::packing(const NcVariable& variable) const {
-  NcPacking packing;
-  if (const std::vector<double> scale = numbers(variable, "scale_factor"); !scale.empty()) packing.scale = scale.front();
-  if (const std::vector<double> offset = numbers(variable, "add_offset"); !offset.empty()) packing.offset = offset.front();
-  if (packing.scale == 0.0 || !std::isfinite(packing.scale) || !std::isfinite(packing.offset)) {
-    throw Error(fmt::format("{}: variable '{}' has scale_factor {} and add_offset {}, with which no value can be told",
-                            path_.string(), variable.name, packing.scale, packing.offset));
-  }
-  const std::string is_unsigned = text(variable, "_Unsigned").value_or("");
-  if (is_unsigned == "true" || is_unsigned == "True" || is_unsigned == "1") packing.wrap = wrap_of(variable.type);
-  packing.missing = numbers(variable, "_FillValue");
-  if (const auto fill = default_fill(variable.type); packing.missing.empty() && fill) packing.missing.push_back(*fill);
-  for (const double number : numbers(variable, "missing_value")) packing.missing.push_back(number);
-  for (double& number : packing.missing) {
-    if (variable.type == NC_FLOAT) number = static_cast<float>(number);  // an attribute of doubles may say 1e20
-    if (number < 0.0) number += packing.wrap;
-  }
-  set_valid_range(variable, packing);
-  return packing;
 }
 
 void NcReader::keep_chunks(const NcVariable& variable, std::size_t axis) const {
@@ -325,12 +209,14 @@ void NcReader::keep_chunks(const NcVariable& variable, std::size_t axis) const {
   nc_set_var_chunk_cache(variable.group, variable.id, std::min(bytes + (bytes >> 2U), kMostBytes), kSlots, 0.75F);
 }
 
-// Under the lock.
-void NcReader::check_packing(const NcVariable& variable) const {
-  if (!is_zarr(path_)) return;
+// Under the lock, as the next.
+std::size_t NcReader::filters_of(const NcVariable& variable) {
   std::size_t filters = 0;
-  if (nc_inq_var_filter_ids(variable.group, variable.id, &filters, nullptr) != NC_NOERR) filters = 0;
-  check_codecs(path_, variable.name, filters);
+  return nc_inq_var_filter_ids(variable.group, variable.id, &filters, nullptr) == NC_NOERR ? filters : 0;
+}
+
+void NcReader::check_packing(const NcVariable& variable) const {
+  if (is_zarr(path()) && !unpacked_) check_codecs(path(), variable.name, filters_of(variable));
 }
 
 bool NcReader::has_checksums(const NcVariable& variable) const {
@@ -343,31 +229,22 @@ void NcReader::read_stored(const NcVariable& variable, std::span<const std::size
                            std::span<double> out) const {
   const std::size_t size = std::accumulate(count.begin(), count.end(), std::size_t{1}, std::multiplies<>());
   if (start.size() != variable.dimensions.size() || count.size() != start.size() || out.size() != size) {
-    throw UsageError(fmt::format("{}: variable '{}' has {} dimensions, {} are asked for with {} numbers in {}", path_.string(),
+    throw UsageError(fmt::format("{}: variable '{}' has {} dimensions, {} are asked for with {} numbers in {}", path().string(),
                                  variable.name, variable.dimensions.size(), start.size(), size, out.size()));
   }
   if (size == 0) return;
   const auto lock = lock_netcdf();
+  const QuietStderr quiet(is_remote(path()));
   check_packing(variable);
   const std::string failure = fmt::format("variable '{}' cannot be read; is the file truncated or damaged?", variable.name);
   if (variable.type == NC_CHAR) {
     std::string characters(size, '\0');
-    check_netcdf(nc_get_vara_text(variable.group, variable.id, start.data(), count.data(), characters.data()), path_, failure);
+    check_netcdf(nc_get_vara_text(variable.group, variable.id, start.data(), count.data(), characters.data()), path(), failure);
     std::transform(characters.begin(), characters.end(), out.begin(),
                    [](char c) { return c >= '0' && c <= '9' ? c - '0' : std::numeric_limits<double>::quiet_NaN(); });
     return;
   }
-  check_netcdf(nc_get_vara_double(variable.group, variable.id, start.data(), count.data(), out.data()), path_, failure);
-}
-
-std::vector<double> NcReader::read(const NcVariable& variable) const {
-  std::vector<double> values(variable.size());
-  std::vector<std::size_t> start(variable.dimensions.size(), 0), count;
-  for (const NcDimension& dimension : variable.dimensions) count.push_back(dimension.length);
-  read_stored(variable, start, count, values);
-  const NcPacking unpacking = packing(variable);
-  for (double& value : values) value = unpacking.unpack(value);
-  return values;
+  check_netcdf(nc_get_vara_double(variable.group, variable.id, start.data(), count.data(), out.data()), path(), failure);
 }
 
 void NcReader::read_through(const NcVariable& variable) const {
@@ -393,14 +270,14 @@ std::vector<std::string> NcReader::read_text(const NcVariable& variable) const {
   const std::size_t size = variable.size();
   if (variable.type == NC_STRING) {
     std::vector<char*> strings(size, nullptr);
-    check_netcdf(nc_get_var_string(variable.group, variable.id, strings.data()), path_, what);
+    check_netcdf(nc_get_var_string(variable.group, variable.id, strings.data()), path(), what);
     std::vector<std::string> texts;
     for (const char* text : strings) texts.emplace_back(text == nullptr ? "" : text);
     nc_free_string(size, strings.data());
     return texts;
   }
   std::string characters(size, '\0');
-  check_netcdf(nc_get_var_text(variable.group, variable.id, characters.data()), path_, what);
+  check_netcdf(nc_get_var_text(variable.group, variable.id, characters.data()), path(), what);
   const std::size_t width = variable.dimensions.empty() ? 1 : variable.dimensions.back().length;
   std::vector<std::string> texts;
   for (std::size_t i = 0; width > 0 && i + width <= size; i += width) texts.push_back(trimmed(characters.substr(i, width)));

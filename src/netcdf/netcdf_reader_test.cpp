@@ -9,6 +9,7 @@
 
 #include "core/scratch_folder.h"
 #include "drift/error.h"
+#include "netcdf/file_kind.h"
 #include "netcdf/netcdf_testing.h"
 
 namespace drift {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -42,13 +43,35 @@ std::vector<std::string> codecs_of(const std::filesystem::path& metadata) {
 
 }  // namespace
 
+std::vector<std::string> missing_codecs(const std::filesystem::path& store, const std::string& array, std::size_t applied) {
+  std::vector<std::string> codecs = codecs_of(store / array / ".zarray");
+  if (codecs.size() <= applied) codecs.clear();
+  return codecs;
+}
+
 void check_codecs(const std::filesystem::path& store, const std::string& array, std::size_t applied) {
-  const std::vector<std::string> codecs = codecs_of(store / array / ".zarray");
-  if (codecs.size() <= applied) return;
-  throw Error(
-      fmt::format("{}: variable '{}' is packed with {}, which this netCDF library cannot unpack; write it again without "
-                  "compressor and filters, or as NetCDF, as xarray does: xarray.open_zarr(\"{}\").to_netcdf(\"{}.nc\")",
-                  store.string(), array, fmt::join(codecs, " and "), store.filename().string(), store.stem().string()));
+  const std::vector<std::string> codecs = missing_codecs(store, array, applied);
+  if (codecs.empty()) return;
+  throw Error(fmt::format(
+      "{}: variable '{}' is packed with {}, which neither this netCDF library nor GDAL (gdal-bin) unpacks here; write it "
+      "again without compressor and filters, or as NetCDF, as xarray does: xarray.open_zarr(\"{}\").to_netcdf(\"{}.nc\")",
+      store.string(), array, fmt::join(codecs, " and "), store.filename().string(), store.stem().string()));
+}
+
+std::unique_ptr<const UnpackedZarr> UnpackedZarr::of(const std::filesystem::path& store) {
+  const std::string program = find_program("gdalmdimtranslate");
+  if (program.empty()) return nullptr;
+  auto unpacked = std::make_unique<const UnpackedZarr>();
+  try {
+    run_gdal(program, {"-q", "-of", "netCDF", std::filesystem::absolute(store).string(), unpacked->file().string()},
+             unpacked->folder_.path());
+  } catch (const Error&) {
+    return nullptr;
+  }
+  // A chunk that it cannot unpack becomes missing values, with a complaint and no failure.
+  std::ifstream file(unpacked->folder_.path() / "stderr");
+  const std::string complaints((std::istreambuf_iterator<char>(file)), {});
+  return complaints.find("ERROR") == std::string::npos ? std::move(unpacked) : nullptr;
 }
 
 }  // namespace drift

@@ -2,13 +2,31 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <vector>
+
+#include "core/child_process.h"
 
 namespace drift {
 
 // An array of a Zarr store may be packed by codecs that netCDF-C lacks, such as Blosc; it then returns the packed bytes as if
-// they were values, and reports no error. Throws Error naming those of `array` (a path in the store) unless netCDF applies as
-// many filters, `applied`, as the array's metadata list.
+// they were values, and reports no error. The names of those of `array` (a path in the store), empty where netCDF applies as many
+// filters, `applied`, as the array's metadata list.
+std::vector<std::string> missing_codecs(const std::filesystem::path& store, const std::string& array, std::size_t applied);
+
+// Throws Error naming them.
 void check_codecs(const std::filesystem::path& store, const std::string& array, std::size_t applied);
+
+// A store as a temporary NetCDF file, gone with its owner.
+class UnpackedZarr {
+ public:
+  // By GDAL, which knows more codecs; null where it is not installed or fails.
+  static std::unique_ptr<const UnpackedZarr> of(const std::filesystem::path& store);
+  std::filesystem::path file() const { return folder_.path() / "store.nc"; }
+
+ private:
+  TemporaryFolder folder_{"GDAL"};
+};
 
 }  // namespace drift

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kFormat = "drift-model";
 constexpr std::uint64_t kFormatVersion = 8;  // the newest that is read
 
-// What a model is written as: the oldest version that has what it needs.
+// Version that a model is written as: the oldest that has all it needs.
 std::uint64_t format_version_of(const NetworkSpec& spec, bool variational) {
   if (spec.coupling == Coupling::product) return 4;
   return spec.dense ? 3 : variational ? 2 : 1;
@@ -66,7 +66,7 @@ void add_tensors(std::size_t place, const std::vector<TensorInfo>& tensors, cons
   }
 }
 
-// What the header says besides the tensors.
+// Metadata of the header.
 struct Description {
   NetworkSpec spec;
   std::uint64_t seed;

@@ -16,7 +16,7 @@ static_assert(sizeof(std::size_t) >= 8, "sizes of networks are counted in 64 bit
 constexpr std::size_t kAlignment = 16;                    // floats: one cache line
 constexpr std::size_t kMaxFloats = std::size_t{1} << 33;  // 32 GiB: no flat array of one member grows beyond this
 
-// Where the tensors of one flat array lie.
+// Offsets of the tensors in one flat array.
 class Layout {
  public:
   explicit Layout(const NetworkSpec& spec) : spec_(spec) {}
@@ -231,7 +231,7 @@ class PlanBuilder {
     layer.coordinates = (sees_plane ? space_coordinates : 0) + (sees_time ? 1 : 0);
   }
 
-  // Where the layer's output goes, and how wide it is.
+  // Destination and width of the layer's output.
   void connect_output(LayerPlan& layer) const {
     const int index = static_cast<int>(plan_.layers.size());
     layer.outputs = spec_.bottleneck;
@@ -269,7 +269,7 @@ class PlanBuilder {
     layer.bottleneck = add(parameters_, "bottleneck", {rows(layer.matrix_rows()), rows(layer.outputs)});
   }
 
-  // What random features are drawn as.
+  // Fixed tensors of random features.
   void add_fixed(LayerPlan& layer, const auto& add) {
     const std::size_t features = static_cast<std::size_t>(layer.features);
     const auto rows = [](int count) { return static_cast<std::size_t>(count); };

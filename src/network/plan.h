@@ -8,7 +8,7 @@
 
 namespace drift {
 
-// How a spec becomes layers: who feeds whom, and where each tensor lies in a member's two flat arrays. Engines follow the plan
+// The layers of a spec: which feeds which, and where each tensor lies in a member's two flat arrays. Engines follow the plan
 // and know nothing of specs.
 //
 // With u the layer's hidden input divided by its lengthscale, x~ the coordinates divided by theirs and s a unit vector,
@@ -37,7 +37,7 @@ namespace drift {
 
 enum class ChainId { spatial, temporal, joint, dense };
 
-// What a layer's features are.
+// Kind of a layer's features.
 enum class FeatureKind { random, coordinates, relu, sine };
 
 inline constexpr int kNone = -1;    // no such hyperparameter

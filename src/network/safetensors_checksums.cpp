@@ -29,7 +29,7 @@ std::optional<std::uint32_t> parse_digits(std::string_view text) {
   return value;
 }
 
-// Where the eight digits of the header's own checksum begin, or npos.
+// Start of the eight digits of the header's own checksum, or npos.
 std::size_t place_of_digits(std::string_view header) {
   const std::size_t found = header.find(kHeaderEntry);
   if (found == std::string_view::npos || header.size() - found < kHeaderEntry.size() + kDigits) return std::string_view::npos;

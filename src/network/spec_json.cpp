@@ -11,12 +11,6 @@ constexpr auto enum_words(Space) {
   return std::array{EnumWord<Space>{"plane", Space::plane}, EnumWord<Space>{"sphere", Space::sphere}};
 }
 
-constexpr auto enum_words(Frequencies) {
-  return std::array{EnumWord<Frequencies>{"independent", Frequencies::independent},
-                    EnumWord<Frequencies>{"orthogonal", Frequencies::orthogonal},
-                    EnumWord<Frequencies>{"structured", Frequencies::structured}};
-}
-
 constexpr auto enum_words(Activation) {
   return std::array{EnumWord<Activation>{"relu", Activation::relu}, EnumWord<Activation>{"sine", Activation::sine}};
 }
@@ -102,7 +96,7 @@ void visit_fields(Self& self, auto&& field) {
 
 namespace {
 
-// Whether the text has the key at its top; the reader will find what is wrong with it otherwise.
+// True if the text has the key at its top; the reader will find what is wrong with it otherwise.
 bool has_key(const std::string& text, const std::string& key) {
   if (text.find("\"" + key + "\"") == std::string::npos) return false;
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);

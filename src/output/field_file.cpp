@@ -29,8 +29,9 @@ void check_layers(const FieldHeader& options) {
   std::size_t members = 0;
   for (const FieldLayer& layer : options.layers) {
     const std::string& name = layer.info.name;
-    if (!is_cf_name(name)) refuse(fmt::format("'{}' is no name for a variable: letters, digits and _, a letter first", name));
-    if (!names.insert(name).second) refuse(fmt::format("the name '{}' is taken twice", name));
+    if (!is_cf_name(name))
+      refuse(fmt::format("'{}' is not a valid name of a variable, which is letters, digits and _, a letter first", name));
+    if (!names.insert(name).second) refuse(fmt::format("the name '{}' is used twice", name));
     if (layer.members > 0 && members > 0 && layer.members != members) {
       refuse(fmt::format("layer '{}' has {} members, another has {}", name, layer.members, members));
     }
@@ -111,7 +112,7 @@ std::size_t slots_of(const FieldHeader& options) {
 
 void check_header(const FieldHeader& options) {
   for (const GridAxis* axis : {&options.grid.x, &options.grid.y}) {
-    if (!is_cf_name(axis->name)) refuse(fmt::format("'{}' is no name for an axis", axis->name));
+    if (!is_cf_name(axis->name)) refuse(fmt::format("'{}' is not a valid name of an axis", axis->name));
     if (axis->count == 0 || !(axis->step > 0.0) || !std::isfinite(axis->first)) {
       refuse(fmt::format("axis '{}' has {} cells of {} from {}", axis->name, axis->count, axis->step, axis->first));
     }
@@ -122,7 +123,7 @@ void check_header(const FieldHeader& options) {
   for (std::size_t i = 0; i < times.size(); ++i) {
     if (!std::isfinite(times[i])) refuse(fmt::format("time {} is {}", i, times[i]));
     if (i > 0 && !(times[i] > times[i - 1])) {
-      refuse(fmt::format("times must grow, but time {} is {} after {}", i, times[i], times[i - 1]));
+      refuse(fmt::format("times must ascend, but time {} is {} after {}", i, times[i], times[i - 1]));
     }
   }
 }

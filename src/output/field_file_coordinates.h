@@ -8,7 +8,7 @@
 
 namespace drift {
 
-// What a grid lies on.
+// Surface on which a grid lies.
 enum class GridKind {
   geographic,  // longitudes and latitudes
   projected,   // a projected CRS
@@ -47,7 +47,7 @@ void define_places(NcTarget& writer, const Grid& grid, const FieldChunks& chunks
 void check_header(const FieldHeader& options);
 std::size_t slots_of(const FieldHeader& options);  // layers, each member counted
 
-// What a map covers, degrees. west > east: over the date line.
+// Extent of a map, degrees. west > east: over the date line.
 struct Extent {
   double west, south, east, north;
 };

@@ -311,9 +311,9 @@ std::string refusal(const std::function<void(FieldHeader&)>& change) {
 TEST(FieldFile, RefusesWhatCannotBeAMap) {
   EXPECT_THAT(refusal([](auto& o) { o.layers.clear(); }), HasSubstr("no layer"));
   EXPECT_THAT(refusal([](auto& o) { o.layers[0].info.name = "sea level"; }), HasSubstr("'sea level'"));
-  EXPECT_THAT(refusal([](auto& o) { o.layers[0].info.name = "latitude"; }), HasSubstr("'latitude' is taken twice"));
-  EXPECT_THAT(refusal([](auto& o) { o.layers.push_back(o.layers[0]); }), HasSubstr("'sla' is taken twice"));
-  EXPECT_THAT(refusal([](auto& o) { o.time_days = {2.0, 1.0}; }), HasSubstr("times must grow"));
+  EXPECT_THAT(refusal([](auto& o) { o.layers[0].info.name = "latitude"; }), HasSubstr("'latitude' is used twice"));
+  EXPECT_THAT(refusal([](auto& o) { o.layers.push_back(o.layers[0]); }), HasSubstr("'sla' is used twice"));
+  EXPECT_THAT(refusal([](auto& o) { o.time_days = {2.0, 1.0}; }), HasSubstr("times must ascend"));
   EXPECT_THAT(refusal([](auto& o) { o.time_days = {std::nan("")}; }), HasSubstr("time 0"));
   EXPECT_THAT(refusal([](auto& o) { o.grid.x.count = 0; }), HasSubstr("longitude"));
   EXPECT_THAT(refusal([](auto& o) { o.layers = {layer_called("a", 2), layer_called("b", 3)}; }), HasSubstr("3 members"));

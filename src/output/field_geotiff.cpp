@@ -2,6 +2,7 @@
 // (each of its members) at each time. The numbers go to a raw file as they come; GDAL, which then turns it into the GeoTIFF,
 // reads it through a description of it, a virtual raster (https://gdal.org/drivers/raster/vrt.html).
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,18 +10,16 @@
 #include <bit>
 #include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
 #include "core/atomic_file.h"
+#include "core/child_process.h"
+#include "core/whole_file.h"
 #include "drift/error.h"
 #include "drift/field_sink.h"
 #include "geo/grid_mapping.h"
 #include "netcdf/acdd.h"
-#include "output/child_process.h"
-
-extern char** environ;  // NOLINT(*-redundant-declaration)
 
 namespace drift {
 namespace {
@@ -62,22 +61,6 @@ std::string crs_text(const Grid& grid) {
   return wkt->second.text;
 }
 
-// A folder that goes with its owner.
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_(make_private_folder("GDAL")) {}
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 class GeotiffSink : public FieldSink {
  public:
   GeotiffSink(const std::filesystem::path& path, FieldHeader header) : header_(std::move(header)), file_(path) {
@@ -93,7 +76,8 @@ class GeotiffSink : public FieldSink {
                                    bands_, header_.times(), kMostBands));
     }
     crs_ = crs_text(header_.grid);
-    raw_.open(folder_.path() / "field.raw", std::ios::binary);
+    raw_ = FileDescriptor(::open(raw_path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    if (!raw_.is_open()) fail_to_write_raw(errno);
   }
 
   void write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const double> values,
@@ -107,24 +91,18 @@ class GeotiffSink : public FieldSink {
     written_ += values.size();
     for (std::size_t row = 0; row * grid.x.count < values.size(); ++row) {
       const std::size_t from_north = grid.y.count - 1 - first_row - row;  // pictures begin at the top
-      raw_.seekp(static_cast<std::streamoff>((band * grid.y.count + from_north) * grid.x.count * bytes()));
-      put(values.subspan(row * grid.x.count, grid.x.count));
+      put(values.subspan(row * grid.x.count, grid.x.count), (band * grid.y.count + from_north) * grid.x.count * bytes());
     }
-    if (!raw_)
-      throw Error(fmt::format("cannot write to {}: {}", folder_.path().string(), std::generic_category().message(errno)));
   }
 
   void finish() override {
     if (written_ != bands_ * header_.times() * header_.grid.size()) throw UsageError("GeoTIFF: the field is not complete");
-    raw_.close();
-    std::ofstream(folder_.path() / "field.vrt") << description();
-    std::vector<std::string> environment;
-    for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-    environment.insert(environment.end(), {"GDAL_PAM_ENABLED=NO", "CPL_TMPDIR=" + folder_.path().string()});
-    run_child({.name = "GDAL", .path = program_, .environment = environment},
-              {"-q", "-of", "COG", "-co", "COMPRESS=DEFLATE", "-co", "PREDICTOR=YES", "-co", "BIGTIFF=IF_SAFER", "-co",
-               "OVERVIEW_RESAMPLING=AVERAGE", "field.vrt", "field.tif"},
-              folder_.path(), {});
+    if (const int error = raw_.close()) fail_to_write_raw(error);
+    write_whole_file(folder_.path() / "field.vrt", description());
+    run_gdal(program_,
+             {"-q", "-of", "COG", "-co", "COMPRESS=DEFLATE", "-co", "PREDICTOR=YES", "-co", "BIGTIFF=IF_SAFER", "-co",
+              "OVERVIEW_RESAMPLING=AVERAGE", "field.vrt", "field.tif"},
+             folder_.path());
     copy_result();
     file_.commit();
   }
@@ -133,13 +111,14 @@ class GeotiffSink : public FieldSink {
   static std::size_t members_of(const FieldLayer& layer) { return std::max<std::size_t>(1, layer.members); }
   std::size_t bytes() const { return in_double_ ? sizeof(double) : sizeof(float); }
 
-  void put(std::span<const double> row) {
-    if (in_double_) {
-      raw_.write(reinterpret_cast<const char*>(row.data()), static_cast<std::streamsize>(row.size_bytes()));
-      return;
-    }
+  [[noreturn]] void fail_to_write_raw(int error) const {
+    throw Error(fmt::format("cannot write {}: {}", raw_path_.string(), std::generic_category().message(error)));
+  }
+
+  void put(std::span<const double> row, std::size_t place) {
+    if (in_double_) return write_at(raw_.get(), raw_path_, std::as_bytes(row), place);
     const std::vector<float> narrow(row.begin(), row.end());
-    raw_.write(reinterpret_cast<const char*>(narrow.data()), static_cast<std::streamsize>(narrow.size() * sizeof(float)));
+    write_at(raw_.get(), raw_path_, std::as_bytes(std::span(narrow)), place);
   }
 
   std::string time_text(std::size_t time) const {
@@ -187,21 +166,25 @@ class GeotiffSink : public FieldSink {
   }
 
   void copy_result() {
-    std::ifstream made(folder_.path() / "field.tif", std::ios::binary);
-    std::vector<char> block(std::size_t{1} << 22);
-    while (made.read(block.data(), static_cast<std::streamsize>(block.size())), made.gcount() > 0)
-      file_.write(std::as_bytes(std::span(block)).first(static_cast<std::size_t>(made.gcount())));
+    const std::filesystem::path made = folder_.path() / "field.tif";
+    std::size_t bytes = 0;
+    read_blocks(made, [&](std::span<const std::byte> block) {
+      file_.write(block);
+      bytes += block.size();
+    });
+    if (bytes == 0) throw Error(fmt::format("GDAL made an empty file and gave no reason: {}", made.string()));
   }
 
   FieldHeader header_;
   AtomicFile file_;
-  TemporaryFolder folder_;
+  TemporaryFolder folder_{"GDAL"};
+  std::filesystem::path raw_path_ = folder_.path() / "field.raw";
   std::string program_, crs_;
   std::vector<std::size_t> first_band_;  // of each layer, at the first time
   std::size_t bands_ = 0;                // at one time
   std::size_t written_ = 0;              // numbers
   bool in_double_ = false;               // a GeoTIFF's bands have one type
-  std::ofstream raw_;
+  FileDescriptor raw_;
 };
 
 }  // namespace

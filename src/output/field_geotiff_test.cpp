@@ -136,6 +136,22 @@ TEST_F(Geotiff, IsInDoublesWhereALayerNeedsThem) {
   EXPECT_EQ(std::stod(at(folder / "map.tif", 1, 2, 1)), value_at(0, 0, 0, 1));
 }
 
+// GDAL that ends well and leaves nothing that can be read.
+TEST_F(Geotiff, ThatGdalLeavesEmptyOrUnreadableIsAnErrorAndTheOldFileStays) {
+  const char* const before = std::getenv("PATH");
+  const std::string path = before == nullptr ? "" : before;
+  write_bytes(folder / "map.tif", "old");
+  for (const auto& [left, said] : {std::pair{": > field.tif", "empty file"}, {"mkdir field.tif", "Is a directory"}}) {
+    std::filesystem::create_directory(folder / "bin");
+    write_bytes(folder / "bin/gdal_translate", std::string("#!/bin/sh\n") + left + "\n");
+    std::filesystem::permissions(folder / "bin/gdal_translate", std::filesystem::perms::owner_all);
+    ::setenv("PATH", ((folder / "bin").string() + ":" + path).c_str(), 1);
+    EXPECT_THAT([&] { write(folder / "map.tif", header("bbox:-10,60,0,66:2")); }, testing::ThrowsMessage<Error>(HasSubstr(said)));
+    ::setenv("PATH", path.c_str(), 1);
+    EXPECT_EQ(read_bytes(folder / "map.tif"), "old");
+  }
+}
+
 TEST_F(Geotiff, LeavesNothingBehindUnlessItIsWhole) {
   write_bytes(folder / "map.tif", "old");
   {

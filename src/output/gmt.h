@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/child_process.h"
 #include "drift/control.h"
-#include "output/child_process.h"
 
 namespace drift {
 

@@ -9,6 +9,7 @@
 
 #include "core/scratch_folder.h"
 #include "drift/error.h"
+#include "output/plot_figure.h"
 
 namespace drift {
 namespace {
@@ -117,6 +118,13 @@ TEST_F(Gmt, SessionsSideBySideKeepApart) {
     }
   }
   EXPECT_EQ(sizes, (std::vector<std::string>{"1\t1\n", "2\t1\n", "3\t1\n"}));
+}
+
+// It would draw with settings of its own, and say nothing.
+TEST_F(Gmt, WhoseSettingsCannotBeWrittenDrawsNothing) {
+  const GmtSession session("test");
+  std::filesystem::create_directory(session.folder() / "gmt.conf");
+  EXPECT_THAT([&] { draw_figure(session, {}, "png"); }, testing::ThrowsMessage<Error>(HasSubstr("gmt.conf: Is a directory")));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ int bin_of(const Row& row) {
 void mark_ocean(const GmtSession& gmt, std::vector<Row>& rows, const OceanMaskOptions& options, std::span<char> ocean) {
   if (rows.empty()) return;
   std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return bin_of(a) < bin_of(b); });
-  // Which to keep: ocean / land / lake / island in lake / pond on that island.
+  // Kept areas: ocean / land / lake / island in lake / pond on that island.
   const char* keep = options.lakes_are_land ? "-Nk/s/s/s/s" : "-Nk/s/k/s/k";
   const std::string kept = gmt.run({"select", keep, "-Df+", "-bi3d", "-bo3d", "-fg"},
                                    {reinterpret_cast<const char*>(rows.data()), rows.size() * sizeof(Row)});

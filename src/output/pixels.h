@@ -27,11 +27,11 @@ struct PixelBox {
   void include(const PixelBox& other);
 };
 
-// What is not white, and a margin of a few pixels.
+// Bounds of the pixels that are not white, with a margin of a few pixels.
 PixelBox inked(const Pixels& pixels);
 Pixels cropped(const Pixels& pixels, const PixelBox& box);
 
-// How often colours occur, to five bits of each of red, green and blue.
+// Counts of colours, to five bits of each of red, green and blue.
 class ColourCounts {
  public:
   static constexpr int kBits = 5;

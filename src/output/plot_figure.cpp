@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <string_view>
 
+#include "core/whole_file.h"
 #include "drift/error.h"
 #include "output/plot_arrows.h"
 #include "output/plot_layout.h"
@@ -15,7 +16,7 @@ namespace drift {
 namespace {
 
 // GMT's settings for a figure in print: small sans-serif letters, thin lines. Nothing is to be fetched.
-constexpr const char* kSettings =
+constexpr std::string_view kSettings =
     "FONT_ANNOT_PRIMARY = 7p,Helvetica,gray15\n"
     "FONT_LABEL = 8p,Helvetica,black\n"
     "MAP_FRAME_TYPE = plain\n"
@@ -113,7 +114,7 @@ void draw_arrow_key(const GmtSession& gmt, const PlotFigure& figure, const PlotL
 }  // namespace
 
 std::filesystem::path draw_figure(const GmtSession& gmt, const PlotFigure& figure, const std::string& format) {
-  std::ofstream(gmt.folder() / "gmt.conf") << kSettings;
+  write_whole_file(gmt.folder() / "gmt.conf", kSettings);
   const PlotLayout layout = lay_out(gmt, figure);
   std::vector<std::string> begin = {"begin", "picture", format, fmt::format("A+m0.12c,E{}", figure.dpi)};
   if (format == "ppm") {

@@ -13,7 +13,7 @@ inline constexpr double kPlotOrigin = 3.0;      // the first map's corner from t
 inline constexpr double kPlotBarHeight = 0.26;  // of a colour bar
 inline constexpr double kPlotLine = 0.42;       // of text
 
-// Where everything of a figure lies, in centimetres from the page's corner.
+// Positions of a figure's elements, in centimetres from the page's corner.
 struct PlotLayout {
   std::size_t columns, rows;
   double map_width, map_height, gap;

@@ -13,7 +13,7 @@ inline constexpr std::size_t kNoCell = static_cast<std::size_t>(-1);
 // Cells' edges: halfway between centres, and as far beyond the first and the last.
 std::vector<double> edges_of(const std::vector<double>& centres);
 
-// Which cell of a map a position lies in. For one thread at a time.
+// Finds the cell of a map that holds a position. For one thread at a time.
 class CellLocator {
  public:
   virtual ~CellLocator() = default;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
 #include <span>
 
 #include "core/degree.h"
+#include "core/whole_file.h"
 #include "output/plot_arrows.h"
 
 namespace drift {
@@ -54,8 +54,7 @@ class PanelPainter {
                                           "-H"};
     if (scale.reversed) arguments.emplace_back("-I");
     if (scale.share < 1.0) arguments.push_back(fmt::format("-G0/{}", scale.share));
-    const std::string palette = gmt_.run(arguments);
-    std::ofstream(gmt_.folder() / palette_, std::ios::binary) << palette;
+    write_whole_file(gmt_.folder() / palette_, gmt_.run(arguments));
   }
 
   void draw_field() const {

@@ -15,7 +15,7 @@ namespace drift {
 void draw_panel(const GmtSession& gmt, const PlotFigure& figure, const PlotLayout& layout, std::size_t index);
 std::string palette_name(std::size_t panel);
 
-// How arrows look, on maps and in their key: the head's shape, and two passes of pens.
+// Appearance of arrows, on maps and in their key: the head's shape, and two passes of pens.
 std::string arrow_head();
 std::array<std::vector<std::string>, 2> arrow_pens();
 

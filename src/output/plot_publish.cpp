@@ -6,9 +6,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 
+#include "core/whole_file.h"
 #include "drift/error.h"
 #include "drift/files.h"
 #include "drift/plot.h"
@@ -68,8 +67,7 @@ void publish_picture(const GmtSession& gmt, const std::filesystem::path& drawn, 
     made.replace_extension(".svg");
     gmt.run_other("pdftocairo", {"-svg", drawn.filename().string(), made.filename().string()});
   }
-  std::ifstream file(made, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  const std::string bytes = read_whole_file(made);
   if (bytes.empty()) throw Error(fmt::format("{}: nothing was drawn", picture.string()));
   write_text_file(picture, bytes);
 }

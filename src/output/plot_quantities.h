@@ -18,7 +18,7 @@ struct QuantityColours {
 QuantityColours colours_of(const VariableInfo& info);
 QuantityColours sd_colours();
 
-// Whether a colour map of GMT's has a middle of its own, which belongs at zero.
+// True if a colour map of GMT has a middle, which belongs at zero.
 bool is_diverging(const std::string& colours);
 
 }  // namespace drift

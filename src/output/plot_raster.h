@@ -15,7 +15,7 @@ struct PlotRegion {
   double height() const { return north - south; }
 };
 
-// Where the source's cells with a value lie, mean or sd. Throws Error with `path` where none has one.
+// Extent of the source's cells with a value, mean or sd. Throws Error with `path` if none has one.
 PlotRegion region_with_values(const PlotSource& source, const std::string& path);
 
 // Degrees of latitude (or units of y) that a cell of the source is high.

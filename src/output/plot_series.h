@@ -31,7 +31,7 @@ class MapSeries {
   std::vector<std::optional<PlotSource>> sources_;
 };
 
-// What scales and regions common to all times are made of.
+// Data behind scales and regions common to all times.
 struct MapSurvey {
   PlotSource extent;               // the first time, with a value wherever any time has one
   std::vector<float> mean, sd;     // values of all times, every k-th where there are millions

@@ -8,6 +8,7 @@
 #include "data/nc_grid.h"
 #include "drift/plot.h"
 #include "drift/variable_info.h"
+#include "netcdf/netcdf_reader.h"
 
 namespace drift {
 

@@ -9,7 +9,7 @@ namespace drift {
 
 enum class PlotShape { polar, global, fan, rectangle, plane };
 
-// How a region is shown on the page, in GMT's words.
+// Projection of a region on the page, in GMT's words.
 struct PlotView {
   PlotShape shape = PlotShape::rectangle;
   PlotRegion region = {};       // shown: -R

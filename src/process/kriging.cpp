@@ -189,7 +189,66 @@ void Kriging::for_pairs_of_a_track(const Work& work) {
   }
 }
 
-void Kriging::solve(const ProcessParameters& parameters, const Neighbourhood& near, std::int32_t target_platform) {
+std::array<double, Kriging::kDimensions> Kriging::frame_point(const std::array<double, 3>& at) const {
+  const Eigen::Vector3d q = moving_frame(*parameters_) * Eigen::Map<const Eigen::Vector3d>(at.data());
+  return {q[0], q[1], q[2], 0.0};
+}
+
+double Kriging::covariance_between(const std::array<double, kDimensions>& a, const std::array<double, kDimensions>& b) {
+  const ProcessParameters& p = *parameters_;
+  const auto correlation = [&](double length, double nu) {
+    std::array<double, 3> from = {}, to = {};
+    for (std::size_t d = 0; d < 3; ++d) from.at(d) = a.at(d) / length, to.at(d) = b.at(d) / length;
+    double value = 0.0;
+    gp::planar_values({.points = from.data(),
+                       .stride = 1,
+                       .point = to.data(),
+                       .count = 3,
+                       .n = 1,
+                       .form = gp::planar_form({.family = Family::matern, .nu = nu})},
+                      1.0, &value);
+    return value;
+  };
+  const double own = correlation(1.0, p.nu);
+  return p.sill * (p.fine_share > 0.0 ? own + p.fine_share * (correlation(p.fine_length, kFineNu) - own) : own);
+}
+
+// The rounded covariances of the pairs' ends, and the right-hand sides of their differences.
+void Kriging::add_pairs(std::span<const PlacePair> pairs, Index first_side) {
+  const double sill = parameters_->sill;
+  pair_covariance_.resize(n_, 2 * static_cast<Index>(pairs.size()));
+  VectorXd difference(n_), end(n_);
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    difference.setZero();
+    for (const bool second : {false, true}) {
+      std::array<double, kDimensions> at = frame_point(second ? pairs[pair].b : pairs[pair].a);
+      correlate(1, at, 3, end.data(), nullptr);
+      difference += (second ? sill : -sill) * end;
+      at[3] = parameters_->nu == 0.5 ? kRounded : 0.0;
+      correlate(1, at, kDimensions, end.data(), nullptr);
+      pair_covariance_.col(2 * static_cast<Index>(pair) + (second ? 1 : 0)) = sill * end;
+    }
+    for (Index i = 0; i < n_; ++i)
+      factor_.side(static_cast<std::size_t>(first_side) + pair, static_cast<std::size_t>(i)) = difference[i];
+  }
+}
+
+void Kriging::solve_pairs(std::span<const PlacePair> pairs, Index first_side) {
+  const auto ones = solved_.col(2);
+  pairs_.resize(pairs.size());
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    const auto column = static_cast<Index>(2 * pair);
+    const auto d = solved_.col(first_side + static_cast<Index>(pair));
+    const double sum = ones.dot(d), sill = parameters_->sill;
+    const double alone = 2.0 * (sill - covariance_between(frame_point(pairs[pair].a), frame_point(pairs[pair].b)));
+    pairs_[pair] = {.mean_a = gls_ + dual().dot(pair_covariance_.col(column)),
+                    .mean_b = gls_ + dual().dot(pair_covariance_.col(column + 1)),
+                    .variance = std::max(0.0, alone - d.squaredNorm() + sum * sum / ones.squaredNorm())};
+  }
+}
+
+void Kriging::solve(const ProcessParameters& parameters, const Neighbourhood& near, std::int32_t target_platform,
+                    std::span<const PlacePair> pairs) {
   parameters_ = &parameters;
   near_ = &near;
   target_platform_ = target_platform;
@@ -197,7 +256,7 @@ void Kriging::solve(const ProcessParameters& parameters, const Neighbourhood& ne
   if (n_ == 0) throw Error("a process has no observations to predict from");
   const ProcessParameters& p = parameters;
   const bool moves = !near.motion.empty();
-  const Index sides = moves ? 4 : 3;
+  const Index own_sides = moves ? 4 : 3, sides = own_sides + static_cast<Index>(pairs.size());
   factor_.resize(near.size(), static_cast<std::size_t>(sides));
   place_points();
   fill_field();
@@ -211,6 +270,7 @@ void Kriging::solve(const ProcessParameters& parameters, const Neighbourhood& ne
     factor_.side(2, row) = 1.0;
     if (moves) factor_.side(3, row) = rounded_[i];
   }
+  if (!pairs.empty()) add_pairs(pairs, own_sides);
   if (factor_.factor() != 0) throw Error("the covariance of a process cannot be factored; give a larger nugget");
   solved_.resize(n_, sides);
   for (Index i = 0; i < n_; ++i) {
@@ -229,6 +289,7 @@ void Kriging::solve(const ProcessParameters& parameters, const Neighbourhood& ne
   const double own = p.sill + (target_platform == kField ? 0.0 : p.platform_variance);
   mean_ = gls_ + dual().dot(target_);
   variance_ = std::max(1e-12 * p.sill, own - weight().dot(target_) - lagrange);
+  solve_pairs(pairs, own_sides);
 }
 
 // d mean = c'(dk~ - dK w~) + w~'dy, where dK is that of the places' q, of their errors and of the times on one track. With

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,15 @@ struct Neighbourhood {
 
   std::size_t size() const { return x.size(); }
   void clear();
+};
+
+// Two points near a target, x, y and t from it, and what kriging says of the field's difference between them, b less a.
+struct PlacePair {
+  std::array<double, 3> a = {}, b = {};
+};
+struct PairForecast {
+  double mean_a = 0.0, mean_b = 0.0;  // rounded means
+  double variance = 0.0;              // of the difference
 };
 
 // q of a point (x, y, t) is this matrix times it: parameters.h.
@@ -71,13 +81,18 @@ ProcessParameters unpacked(const ProcessNumbers& numbers, const ProcessParameter
 //   mean = mean_gls + c'k~,     k~ = sill rho(sqrt(r^2 + e^2)),
 // the same process a little off the plane of the data, in a dimension of its own: cones within e = kRounded lengths of a place
 // are rounded, and the mean has a slope everywhere. The variance is that of the field itself.
+//
+// The field's difference between two points, with d the difference of their covariances with the places, has the weights
+// K w + mu 1 = d,  1'w = 0,  and so the mean c'd and the variance  2 (C - C_ab) - d'K^-1 d + (1'K^-1 d)^2 / (1'K^-1 1).  At nu =
+// 1/2 it grows as their distance: a slope has a variance over a distance alone.
 class Kriging {
  public:
   static constexpr double kRounded = 0.02;  // lengths; nu = 1/2 alone
 
   // target_platform: the target is an observation of this platform and shares its bias; kField: it is the field itself.
   static constexpr std::int32_t kField = -1;
-  void solve(const ProcessParameters& parameters, const Neighbourhood& near, std::int32_t target_platform);
+  void solve(const ProcessParameters& parameters, const Neighbourhood& near, std::int32_t target_platform,
+             std::span<const PlacePair> pairs = {});
 
   double mean() const { return mean_; }
   double variance() const { return variance_; }
@@ -86,6 +101,9 @@ class Kriging {
   // frame_motion: of moving_frame() as the target moves north.
   double rounded_mean() const { return gls_ + dual().dot(rounded_); }
   std::array<double, 3> slope(const Eigen::Matrix3d& frame_motion);
+
+  // Of the pairs given to solve(), from the neighbours of the target.
+  const std::vector<PairForecast>& pairs() const { return pairs_; }
 
   // After solve(): adds d_mean d mean / d number + d_variance d variance / d number to the gradient.
   void add_gradient(double d_mean, double d_variance, ProcessNumbers& gradient);
@@ -97,6 +115,10 @@ class Kriging {
   void correlate(Eigen::Index j, const std::array<double, kDimensions>& point, int dimensions, double* value, double* pull);
   void fill_field();
   void fill_correlations();
+  std::array<double, kDimensions> frame_point(const std::array<double, 3>& at) const;
+  double covariance_between(const std::array<double, kDimensions>& a, const std::array<double, kDimensions>& b);
+  void add_pairs(std::span<const PlacePair> pairs, Eigen::Index first_side);
+  void solve_pairs(std::span<const PlacePair> pairs, Eigen::Index first_side);
   void add_shared_errors();
   template <class Work>
   void for_pairs_of_a_track(const Work& work);
@@ -124,6 +146,8 @@ class Kriging {
   Eigen::VectorXd rounded_, rounded_pull_;                       // [n] k~ and sill times its pulls
   gp::SmallFactor factor_;                                       // of K; beside it k, y, 1 and k~
   std::vector<std::pair<std::int32_t, std::int32_t>> by_track_;  // track and place
+  Eigen::MatrixXd pair_covariance_;                              // [n, 2 pairs] k~ of each end
+  std::vector<PairForecast> pairs_;
   double gls_ = 0.0, mean_ = 0.0, variance_ = 0.0;
 };
 

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <array>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include "core/random.h"
 
@@ -52,16 +55,21 @@ double covariance(const ProcessParameters& p, double r) {
   return p.sill * ((1.0 - p.fine_share) * correlation(p.nu, r) + p.fine_share * correlation(1.5, r / p.fine_length));
 }
 
+Eigen::Vector3d in_frame(const ProcessParameters& p, double x, double y, double t) {
+  return Eigen::Vector3d((x - p.drift_x * p.length_x / p.time_length * t) / p.length_x + p.shear * y / p.length_y,
+                         (y - p.drift_y * p.length_y / p.time_length * t) / p.length_y, t / p.time_length);
+}
+
 // The covariance written out, and universal kriging by the bordered system.
 struct Exact {
   double mean, variance;
 };
-Exact exact(const ProcessParameters& p, const Neighbourhood& near, std::int32_t target_platform) {
+// Of the field at the origin, or of its difference between the points of a pair.
+Exact exact(const ProcessParameters& p, const Neighbourhood& near, std::int32_t target_platform,
+            const std::optional<PlacePair>& pair = {}) {
   const auto n = static_cast<Eigen::Index>(near.size());
-  const auto q = [&](double x, double y, double t) {
-    return Eigen::Vector3d((x - p.drift_x * p.length_x / p.time_length * t) / p.length_x + p.shear * y / p.length_y,
-                           (y - p.drift_y * p.length_y / p.time_length * t) / p.length_y, t / p.time_length);
-  };
+  const auto q = [&](double x, double y, double t) { return in_frame(p, x, y, t); };
+  const auto end = [&](const std::array<double, 3>& at) { return q(at[0], at[1], at[2]); };
   Eigen::MatrixXd system = Eigen::MatrixXd::Zero(n + 1, n + 1);
   Eigen::VectorXd right(n + 1), y(n);
   for (Eigen::Index i = 0; i < n; ++i) {
@@ -76,12 +84,14 @@ Exact exact(const ProcessParameters& p, const Neighbourhood& near, std::int32_t 
       system(i, j) = c;
     }
     system(i, n) = system(n, i) = 1.0;
-    right[i] = covariance(p, at.norm()) + (near.platform[a] == target_platform ? p.platform_variance : 0.0);
+    right[i] = pair ? covariance(p, (at - end(pair->b)).norm()) - covariance(p, (at - end(pair->a)).norm())
+                    : covariance(p, at.norm()) + (near.platform[a] == target_platform ? p.platform_variance : 0.0);
     y[i] = near.value[a];
   }
-  right[n] = 1.0;
+  right[n] = pair ? 0.0 : 1.0;
   const Eigen::VectorXd solution = system.fullPivLu().solve(right);
-  const double own = p.sill + (target_platform == Kriging::kField ? 0.0 : p.platform_variance);
+  const double own = pair ? 2.0 * (p.sill - covariance(p, (end(pair->b) - end(pair->a)).norm()))
+                          : p.sill + (target_platform == Kriging::kField ? 0.0 : p.platform_variance);
   return {solution.head(n).dot(y), own - solution.dot(right)};
 }
 
@@ -99,6 +109,47 @@ TEST(Kriging, AgreesWithTheBorderedSystemWithUnknownMeanBiasesAndTrackErrors) {
       EXPECT_NEAR(kriging.variance(), wanted.variance, kSolved) << nu << " " << platform;
     }
   }
+}
+
+TEST(Kriging, OfDifferencesAgreesWithTheBorderedSystem) {
+  const Neighbourhood near = some_places(30);
+  const std::vector<PlacePair> pairs = {{{-0.05, 0.0, 0.0}, {0.05, 0.0, 0.0}}, {{0.02, -0.1, 0.3}, {0.0, 0.1, -0.2}}};
+  for (const double nu : {0.5, 1.5, 2.5}) {
+    const ProcessParameters p = some_parameters(nu);
+    Kriging kriging;
+    kriging.solve(p, near, Kriging::kField, pairs);
+    const Exact field = exact(p, near, Kriging::kField);
+    EXPECT_NEAR(kriging.mean(), field.mean, kSolved) << "the pairs changed the point's own forecast";
+    EXPECT_NEAR(kriging.variance(), field.variance, kSolved);
+    ASSERT_EQ(kriging.pairs().size(), pairs.size());
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const Exact wanted = exact(p, near, Kriging::kField, pairs[i]);
+      const PairForecast& found = kriging.pairs()[i];
+      EXPECT_NEAR(found.variance, wanted.variance, kSolved) << nu << " pair " << i;
+      // Means with nu = 1/2 are rounded near places.
+      EXPECT_NEAR(found.mean_b - found.mean_a, wanted.mean, nu == 0.5 ? 0.05 : kSolved) << nu << " pair " << i;
+    }
+    const Exact turned = exact(p, near, Kriging::kField, PlacePair{pairs[0].a, pairs[1].b});
+    EXPECT_GT(std::abs(turned.variance - kriging.pairs()[0].variance), 1e-3) << "another pair must not pass";
+  }
+}
+
+// At nu = 1/2 the variance of a difference is in proportion to the distance, so that of a slope has no bound; at 5/2 it has.
+TEST(Kriging, OfSlopesOverShrinkingDistancesIsBoundedForSmoothFieldsAlone) {
+  const Neighbourhood near = some_places(30);
+  const auto growth = [&](double nu) {
+    ProcessParameters p = some_parameters(nu);
+    p.fine_share = 0.0;
+    const auto sd = [&](double distance) {
+      const std::vector<PlacePair> pair = {{{-0.5 * distance, 0.0, 0.0}, {0.5 * distance, 0.0, 0.0}}};
+      Kriging kriging;
+      kriging.solve(p, near, Kriging::kField, pair);
+      return std::sqrt(kriging.pairs()[0].variance) / distance;
+    };
+    return sd(1e-3) / sd(1e-2);
+  };
+  EXPECT_NEAR(growth(0.5), std::sqrt(10.0), 0.1);
+  EXPECT_NEAR(growth(2.5), 1.0, 0.02);
 }
 
 // Numbers of the objective a mean + b variance, by central differences.

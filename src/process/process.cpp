@@ -30,16 +30,25 @@ struct Process::Parts {
         neighbours(k),
         finder(space, has_time, places, parameters) {}
 
-  // Mean, variance and, on request, slope of the field at one point, from one solution.
+  // Mean, variance and, on request, slope of the field at one point, from one solution, which also serves pairs of points around
+  // it: `around` [4 rows], or null.
   struct Point {
     double mean, variance, local;
     std::array<double, 3> slope;
   };
-  Point at(const float* row, int fold, bool with_slope, Neighbourhood& near, Kriging& kriging) const {
+  Point at(const float* row, int fold, bool with_slope, const float* around, Neighbourhood& near, Kriging& kriging) const {
     const EnginePosition target = position_of(row, places.columns);
     finder.find(target, neighbours, {.fold = fold}, Edges::fading, with_slope ? Motion::wanted : Motion::none, near);
     const ProcessParameters here = at_target(parameters, space, target);
-    kriging.solve(here, near, Kriging::kField);
+    std::array<PlacePair, 2> pairs;
+    if (around) {
+      const LocalFrame frame(space, has_time, target, places.columns);
+      for (std::size_t pair = 0; pair < 2; ++pair) {
+        const float* const first = around + 2 * pair * places.columns;
+        pairs.at(pair) = {frame(first), frame(first + places.columns)};
+      }
+    }
+    kriging.solve(here, near, Kriging::kField, around ? std::span<const PlacePair>(pairs) : std::span<const PlacePair>());
     Point point = {trend_at(row) + kriging.rounded_mean(), kriging.variance(), spread.at(near), {}};
     if (!with_slope) return point;
     point.slope = kriging.slope(frame_motion(parameters, space, target));
@@ -101,11 +110,19 @@ void Process::predict(MatrixView<const float> points, const ProcessForecast& out
   for_points(points.rows, threads, [&] {
     return [&, near = Neighbourhood(), kriging = Kriging()](std::size_t i) mutable {
       const int fold = left_out.empty() ? kNoFold : left_out[i];
-      const Parts::Point point = parts.at(points.row(i), fold, !out.gradient.empty(), near, kriging);
+      const float* const around = out.around.empty() ? nullptr : out.around.row(4 * i);
+      const Parts::Point point = parts.at(points.row(i), fold, !out.gradient.empty(), around, near, kriging);
       if (!out.mean.empty()) out.mean[i] = point.mean;
       if (!out.variance.empty()) out.variance[i] = point.variance;
       if (!out.local.empty()) out.local[i] = point.local;
       for (std::size_t d = 0; d < 3 && !out.gradient.empty(); ++d) out.gradient(i, d) = point.slope.at(d);
+      for (std::size_t pair = 0; pair < kriging.pairs().size(); ++pair) {
+        const PairForecast& forecast = kriging.pairs()[pair];
+        const std::size_t a = 4 * i + 2 * pair;
+        out.around_mean[a] = parts.trend_at(out.around.row(a)) + forecast.mean_a;
+        out.around_mean[a + 1] = parts.trend_at(out.around.row(a + 1)) + forecast.mean_b;
+        out.difference_variance[2 * i + pair] = forecast.variance;
+      }
     };
   });
 }

@@ -32,6 +32,11 @@ struct ProcessForecast {
   std::span<double> variance = {};   // [n] of the field, the unknown mean included, were the spread the same everywhere
   MatrixView<double> gradient = {};  // [n, 3] of the mean: per unit towards the east (x), north (y), per unit of time
   std::span<double> local = {};      // [n] factor on that variance, and on the errors', of the local spread
+
+  // Around each point two pairs of points, [n, 4, columns]: what its own neighbours say of them.
+  MatrixView<const float> around = {};         // [4 n, columns]
+  std::span<double> around_mean = {};          // [4 n]
+  std::span<double> difference_variance = {};  // [2 n] of the field's difference between the two points of a pair, as variance
 };
 
 class Process {

@@ -13,6 +13,7 @@
 
 #include "drift/error.h"
 #include "drift/score.h"
+#include "math/huber.h"
 
 namespace drift {
 namespace {
@@ -56,6 +57,21 @@ double gaussian_crps(double y, double mean, double sd) {
 double gaussian_nll(double y, double mean, double sd) {
   const double z = (y - mean) / sd;
   return std::log(sd) + 0.5 * z * z + 0.5 * std::log(2.0 * pi);
+}
+
+// With r ~ N(m, sd^2), a = (-delta - m) / sd and b = (delta - m) / sd: the second moment of r between -delta and delta, and its
+// first beyond them (moments of a truncated normal distribution).
+double gaussian_huber(double y, double mean, double sd, double delta) {
+  const double m = y - mean;
+  if (sd == 0.0) return huber_value(m, delta);
+  const auto density = [](double z) { return std::exp(-0.5 * z * z) * inv_sqrtpi / sqrt2; };
+  const auto below = [](double z) { return 0.5 * std::erfc(-z / sqrt2); };
+  const double a = (-delta - m) / sd, b = (delta - m) / sd;
+  const double core = (m * m + sd * sd) * (below(b) - below(a)) - sd * sd * (b * density(b) - a * density(a)) -
+                      2.0 * m * sd * (density(b) - density(a));
+  const double upper = (m - 0.5 * delta) * below(-b) + sd * density(b);
+  const double lower = (-m - 0.5 * delta) * below(a) + sd * density(a);
+  return 0.5 * core + delta * (upper + lower);
 }
 
 double interval_score(double y, double low, double high, double alpha) {

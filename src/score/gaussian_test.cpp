@@ -47,6 +47,41 @@ TEST(GaussianCrps, TendsToTheAbsoluteErrorAsTheSpreadVanishes) {
   EXPECT_NEAR(gaussian_crps(3.0, 1.0, 1e-6), 2.0, 1e-6);
 }
 
+// Simpson's rule on the three pieces of the loss.
+double huber_by_integration(double y, double mean, double sd, double delta) {
+  const auto integrate = [&](double from, double to) {
+    constexpr int kIntervals = 4000;
+    const double h = (to - from) / kIntervals;
+    double sum = 0.0;
+    for (int i = 0; i <= kIntervals; ++i) {
+      const double field = from + i * h, size = std::abs(y - field);
+      const double loss = size <= delta ? 0.5 * size * size : delta * (size - 0.5 * delta);
+      sum += (i == 0 || i == kIntervals ? 1.0 : i % 2 == 1 ? 4.0 : 2.0) * loss * std::exp(-gaussian_nll(field, mean, sd));
+    }
+    return sum * h / 3.0;
+  };
+  const double low = mean - 12.0 * sd, high = mean + 12.0 * sd;
+  const double a = std::clamp(y - delta, low, high), b = std::clamp(y + delta, low, high);
+  return integrate(low, a) + integrate(a, b) + integrate(b, high);
+}
+
+TEST(GaussianHuber, IsTheExpectationOfTheLoss) {
+  for (double y : {-3.0, -0.1, 0.0, 0.7}) {
+    for (double sd : {0.01, 0.3, 2.0}) {
+      for (double delta : {0.1, 1.5}) {
+        EXPECT_NEAR(gaussian_huber(y, 0.2, sd, delta), huber_by_integration(y, 0.2, sd, delta), 1e-9)
+            << y << " " << sd << " " << delta;
+      }
+    }
+  }
+}
+
+TEST(GaussianHuber, OfACertainFieldIsTheLossItself) {
+  EXPECT_EQ(gaussian_huber(1.05, 1.0, 0.0, 0.1), 0.5 * (1.05 - 1.0) * (1.05 - 1.0));
+  EXPECT_NEAR(gaussian_huber(3.0, 1.0, 0.0, 0.1), 0.1 * (2.0 - 0.05), 1e-15);
+  EXPECT_NEAR(gaussian_huber(1.3, 1.0, 1e-9, 0.1), gaussian_huber(1.3, 1.0, 0.0, 0.1), 1e-9);
+}
+
 TEST(GaussianNll, IsMinusTheLogarithmOfTheDensity) {
   const double density = std::exp(-0.5 * 0.25) / (2.0 * std::sqrt(2.0 * std::numbers::pi));  // N(1, 2^2) at 2
   EXPECT_NEAR(gaussian_nll(2.0, 1.0, 2.0), -std::log(density), 1e-15);

@@ -156,14 +156,16 @@ double choose_alpha(const Study& study) {
 
 namespace {
 
-// How many trials side by side, where that is left open: as the study that is there has it, so that it can be gone on with on
-// another machine; otherwise a GPU trains a round of trials together.
-void settle_rounds(const TuneSettings& wanted, const std::filesystem::path& path, bool on_gpu, SearchPlan& search) {
+// How many trials side by side and how many before the search learns, where that is left open: as the study that is there has it,
+// so that it can be gone on with on another machine; otherwise a GPU trains a round of trials together.
+void settle_order(const TuneSettings& wanted, const std::filesystem::path& path, bool on_gpu, SearchPlan& search) {
   search.parallel = wanted.parallel.value_or(on_gpu ? kRoundOnGpu : 1);
   search.rounds = on_gpu && search.parallel > 1;
+  search.initial = wanted.initial.value_or(0);
   if (path.empty() || !std::filesystem::exists(path)) return;
   const SearchPlan saved = load_study(path).plan;
   if (!wanted.parallel) search.parallel = saved.parallel;
+  if (!wanted.initial) search.initial = saved.initial;
   if (search.parallel == saved.parallel) search.rounds = saved.rounds;
 }
 
@@ -195,7 +197,7 @@ TuneResult tune_run(const FitPlan& given, const Dataset& data, const std::filesy
   SearchPlan search;
   search.seed = plan.settings.seed;
   search.fingerprint = search_fingerprint(plan, data);
-  settle_rounds(wanted, path, on_gpu, search);
+  settle_order(wanted, path, on_gpu, search);
   search.first = {present(plan, trials.space())};
   SearchOptions options;
   options.trials = wanted.trials;
@@ -219,7 +221,7 @@ TuneResult tune_run(const FitPlan& given, const Dataset& data, const std::filesy
   } catch (const Stopped&) {
     const bool kept = file && std::filesystem::exists(path);
     throw Stopped(kept ? fmt::format("stopped; the trials so far are in {}. The same command resumes from there", path.string())
-                       : "stopped; no trial was kept");
+                       : "stopped before any trial was done");
   }
   result.alpha = wanted.alpha.value_or(choose_alpha(result.study));
   result.best = best_for(result.study, result.alpha);

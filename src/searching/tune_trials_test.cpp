@@ -139,6 +139,22 @@ TEST(TuneRun, OnTheCpuRunsOneTrialAtATimeUnlessToldOtherwise) {
   expect_same_trials(open.study, tune_run(plan_fit(settings, data), data, {}).study);
 }
 
+TEST(TuneRun, LearnsAfterAsManyTrialsAsItIsTold) {
+  const Dataset data = small_dataset();
+  const ScratchFolder folder;
+  RunSettings settings = tune_settings();
+  settings.tune.trials = 4;
+  settings.tune.initial = 2;
+  const FitPlan plan = plan_fit(settings, data);
+  const TuneResult early = tune_run(plan, data, folder / "study.json");
+  EXPECT_EQ(early.study.plan.initial, 2U);
+  settings.tune.initial.reset();  // a resumed study keeps its own number
+  settings.tune.trials = 5;
+  const TuneResult resumed = tune_run(plan_fit(settings, data), data, folder / "study.json");
+  EXPECT_EQ(resumed.study.trials.size(), 5U);
+  EXPECT_EQ(resumed.study.plan.initial, 2U);
+}
+
 TEST(TuneRun, GoesOnWithAStudyOfAnotherMachineByItsOwnPlan) {
   const Dataset data = small_dataset();
   RunSettings settings = tune_settings();

@@ -7,7 +7,7 @@
 
 namespace drift {
 
-// What tells one run from another: every setting that bears on its result, by the list of settings, and every column of its
+// Identity of a run: every setting that affects its result, by the list of settings, and every column of its
 // observations. Work that was done for one run is not taken up by another.
 
 // All settings that bear on any of these (Bears), defaults included.

@@ -14,7 +14,7 @@
 
 namespace drift {
 
-// What a setting bears on: work that was done with another value of it may not be taken up or kept.
+// Results that a setting affects: work done with another value of it may not be resumed or reused.
 enum Bears : unsigned {
   on_nothing = 0,        // paths, threads, the time between checkpoints
   on_fit = 1,            // checkpoints of drift fit
@@ -111,7 +111,7 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   data("no_quality_control", s.data.no_quality_control,
        any("--no-quality-control", "Keep observations that the product's quality control leaves out"));
   data("time_units", s.data.time_units,
-       any("--time-units", "Unit of times that are numbers, such as 'seconds since 2000-01-01', or datenum (MATLAB's)")
+       any("--time-units", "Unit of times that are numbers, such as 'seconds since 2000-01-01', datenum (MATLAB's) or yyyymmdd")
            .read_by(&check_time_units_text));
   data("units", s.data.units, any("--units", "Unit of the values, if the files lack it or have it wrong"));
   data("standard_name", s.data.standard_name, any("--standard-name", "CF standard name of the values"));
@@ -129,9 +129,10 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   visit("split", "method", s.split.method, any("--split", "Groups held out together (time: the latest observations)"));
   visit("split", "held_out", s.split.held_out, between("--held-out", "Share of the observations held out, 0 to 0.9", 0.0, 0.9));
   visit("split", "platforms", s.split.platforms, any("--held-out-platform", "A platform to hold out (with --split platform)"));
-  visit("split", "block", s.split.block, more_than_zero("--block", "Side of a block to hold out, km (or the unit of x and y)"));
+  visit("split", "block", s.split.block,
+        more_than_zero("--block", "Side of a block of a split or of folds, km (or the unit of x and y)"));
   visit("split", "block_days", s.split.block_days,
-        between("--block-days", "Length of a block to hold out, days; 0: all times", 0.0, 1e9));
+        between("--block-days", "Length of such a block, days; 0: all times", 0.0, 1e9));
   visit("split", "test", s.split.test,
         any("--test", "Files of the test set, used for scores only, never for training: paths or globs")
             .of_files()
@@ -211,6 +212,10 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   visit("tune", "method", s.tune.method,
         any("--tune", "Search for settings first (gradient: train them with the weights)").bearing(kNetworks));
   visit("tune", "trials", s.tune.trials, between("--trials", "Trials of the search", 1, 1e5).bearing(on_own_networks));
+  visit("tune", "initial", s.tune.initial,
+        between("--initial-trials", "Trials of a Latin hypercube before the search learns from any; none: 5, or two per setting",
+                1, 1e5)
+            .bearing(on_own_networks));
   visit("tune", "settings", s.tune.settings, any("--search", "A setting to search").bearing(kTrials));
   visit("tune", "objective", s.tune.objective, any("--objective", "Score of a trial (elbo: variational only)").bearing(kTrials));
   visit("tune", "alpha", s.tune.alpha,

@@ -23,7 +23,7 @@ struct RepeatOrbit {
 // Sentinel-3A, Sentinel-3B and CryoSat-2.
 const std::vector<RepeatOrbit>& known_orbits();
 
-// Where a satellite is over a rotating, oblate Earth: Kepler's motion with the mean (secular) effect of J2.
+// Position of a satellite over a rotating, oblate Earth: Kepler's motion with the mean (secular) effect of J2.
 class GroundTrack {
  public:
   explicit GroundTrack(const RepeatOrbit& orbit);

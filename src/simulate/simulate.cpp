@@ -58,7 +58,7 @@ const RepeatOrbit& orbit_of(const std::string& platform) {
       fmt::format("simulate: no orbit is known for '{}'; choose from {}", platform, fmt::join(simulated_platforms(), ", ")));
 }
 
-// Which positions are observed. The latitudes are tested first, by their sines: most positions go no further.
+// Selects the positions observed. The latitudes are tested first, by their sines: most positions go no further.
 class Region {
  public:
   explicit Region(const SimulateOptions& options) {

@@ -7,8 +7,10 @@
 #include <string>
 
 #include "core/significant_digits.h"
+#include "data/array_source.h"
 #include "drift/error.h"
 #include "drift/field.h"
+#include "drift/read_arrays.h"
 #include "geo/grid_mapping.h"
 #include "netcdf/guarded_open.h"
 #include "simulate/truth_layout.h"
@@ -16,7 +18,7 @@
 namespace drift {
 namespace {
 
-[[noreturn]] void refuse(const NcReader& file, const std::string& why) {
+[[noreturn]] void refuse(const NcSource& file, const std::string& why) {
   throw UsageError(fmt::format("{}: its grid cannot be used: {}", file.path().string(), why));
 }
 
@@ -29,7 +31,7 @@ double shortest(double number, double error) {
   return number;
 }
 
-void set_axis(GridAxis& axis, const NcAxis& from, const NcReader& file) {
+void set_axis(GridAxis& axis, const NcAxis& from, const NcSource& file) {
   constexpr double kEven = 1e-3;  // of a step: coordinates in single precision are no better
   const std::size_t count = from.at.size();
   if (count < 2) refuse(file, fmt::format("it has only one {}, so its step is unknown", axis.name));
@@ -48,7 +50,7 @@ void set_axis(GridAxis& axis, const NcAxis& from, const NcReader& file) {
   axis.count = count;
 }
 
-Grid even_grid(const NcReader& file, const NcVariable& variable) {
+Grid even_grid(const NcSource& file, const NcVariable& variable) {
   const GriddedVariable gridded = find_gridded(file, variable.name);
   Grid grid = {.name = "file:" + file.path().string(), .crs = {}, .x = {}, .y = {}};
   switch (gridded.kind) {
@@ -79,12 +81,9 @@ Grid even_grid(const NcReader& file, const NcVariable& variable) {
   return grid;
 }
 
-}  // namespace
-
-Grid grid_from_file(const std::filesystem::path& path) {
-  const NcReader file = open_guarded(path);
+Grid grid_of_all(const NcSource& file) {
   const std::vector<const NcVariable*> candidates = gridded_candidates(file);
-  if (candidates.empty()) throw UsageError(fmt::format("{}: no variable is on a grid", path.string()));
+  if (candidates.empty()) throw UsageError(fmt::format("{}: no variable is on a grid", file.path().string()));
   Grid grid = even_grid(file, *candidates.front());
   for (const NcVariable* other : candidates) {
     if (!(even_grid(file, *other) == grid)) {
@@ -93,6 +92,12 @@ Grid grid_from_file(const std::filesystem::path& path) {
   }
   return grid;
 }
+
+}  // namespace
+
+Grid grid_from_file(const std::filesystem::path& path) { return grid_of_all(open_guarded(path)); }
+
+Grid grid_from_arrays(const ArrayFile& arrays) { return grid_of_all(ArraySource(arrays)); }
 
 Grid read_grid(const std::string& text, std::span<const double> lon_deg, std::span<const double> lat_deg) {
   if (text.starts_with("file:")) return grid_from_file(text.substr(5));

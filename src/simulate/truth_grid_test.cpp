@@ -6,6 +6,7 @@
 #include "core/scratch_folder.h"
 #include "drift/error.h"
 #include "drift/field.h"
+#include "drift/read_arrays.h"
 #include "geo/grid_mapping.h"
 #include "simulate/truth_testing.h"
 
@@ -75,6 +76,23 @@ TEST(GridFromFile, KeepsTheProjection) {
   EXPECT_EQ(found.crs, "EPSG:6931");
   found.name = grid.name;
   EXPECT_EQ(found, grid);
+}
+
+TEST(GridFromArrays, IsTheGridOfTheirCoordinates) {
+  const auto axis = [](const std::string& name, std::vector<double> at, const std::string& units) {
+    return ArrayVariable{
+        .name = name, .dimensions = {name}, .attributes = {{"units", {.text = units}}}, .numbers = [at = std::move(at)] {
+          return at;
+        }};
+  };
+  const Grid want = parse_grid("bbox:-30,60,-28,61:0.25");
+  ArrayFile arrays = {.name = "the arrays", .lengths = {{"lat", 4}, {"lon", 8}}};
+  arrays.variables = {axis("lon", steps(-29.875, 0.25, 8), "degrees_east"),
+                      axis("lat", steps(60.125, 0.25, 4), "degrees_north"),
+                      {.name = "sst", .dimensions = {"lat", "lon"}}};
+  const Grid found = grid_from_arrays(arrays);
+  EXPECT_EQ(found.x, want.x);
+  EXPECT_EQ(found.y, want.y);
 }
 
 TEST(GridFromFile, RefusesWhatIsNoEvenGrid) {

@@ -14,7 +14,7 @@
 namespace drift {
 namespace {
 
-std::vector<double> read_times(const NcReader& file, const NcVariable& time) {
+std::vector<double> read_times(const NcSource& file, const NcVariable& time) {
   std::vector<double> numbers = file.read(time);
   if (numbers.size() < 2) return {};
   const std::string units = file.text(time, "units").value_or(""), calendar = file.text(time, "calendar").value_or("");
@@ -27,7 +27,7 @@ std::vector<double> read_times(const NcReader& file, const NcVariable& time) {
   return numbers;
 }
 
-GriddedVariable gridded(const NcReader& file, const NcVariable& variable) {
+GriddedVariable gridded(const NcSource& file, const NcVariable& variable) {
   GriddedVariable result{grid_of(file, variable)};
   for (const NcDimension& dimension : result.other_dimensions()) {
     throw UsageError(fmt::format("{}: '{}' has {} values along the dimension '{}' at every position and time; one is needed",
@@ -42,7 +42,7 @@ GriddedVariable gridded(const NcReader& file, const NcVariable& variable) {
 
 }  // namespace
 
-std::vector<const NcVariable*> gridded_candidates(const NcReader& file) {
+std::vector<const NcVariable*> gridded_candidates(const NcSource& file) {
   std::set<std::string> helpers;
   for (const NcVariable& variable : file.variables()) {
     for (const std::string& name : split(file.text(variable, "ancillary_variables").value_or(""), ' ')) helpers.insert(name);
@@ -55,7 +55,7 @@ std::vector<const NcVariable*> gridded_candidates(const NcReader& file) {
   return found;
 }
 
-GriddedVariable find_gridded(const NcReader& file, const std::string& name) {
+GriddedVariable find_gridded(const NcSource& file, const std::string& name) {
   if (!name.empty()) {
     const NcVariable* const variable = file.find(name);
     if (variable == nullptr) fail_unknown(file, name, "the truth's");
@@ -68,8 +68,8 @@ GriddedVariable find_gridded(const NcReader& file, const std::string& name) {
   std::vector<std::string> names;
   names.reserve(found.size());
   for (const NcVariable* variable : found) names.push_back(variable->name);
-  throw UsageError(fmt::format("{}: several variables are on a grid: {}; name one with the option 'variable'",
-                               file.path().string(), fmt::join(names, ", ")));
+  throw UsageError(fmt::format("{}: several variables are on a grid: {}; name one with --variable", file.path().string(),
+                               fmt::join(names, ", ")));
 }
 
 }  // namespace drift

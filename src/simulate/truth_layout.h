@@ -15,9 +15,9 @@ struct GriddedVariable : NcGrid {
 };
 
 // By name, or the only one. Throws UsageError if there is no such variable or it is not on a grid, Error if its axes are wrong.
-GriddedVariable find_gridded(const NcReader& file, const std::string& name);
+GriddedVariable find_gridded(const NcSource& file, const std::string& name);
 
 // All that may be meant: numbers on a grid, flags and ancillary variables aside.
-std::vector<const NcVariable*> gridded_candidates(const NcReader& file);
+std::vector<const NcVariable*> gridded_candidates(const NcSource& file);
 
 }  // namespace drift

@@ -93,7 +93,8 @@ FieldVelocity parse_velocity(const std::string& text) {
   }
   const FieldVelocity velocity = {numbers[0], numbers[1], {numbers[2], numbers[3]}};
   if (!(std::abs(velocity.at.lat_deg) < 90.0)) {
-    throw UsageError(fmt::format("velocity '{}': its latitude must be between -90 and 90; no way is east at a pole", text));
+    throw UsageError(
+        fmt::format("velocity '{}': its latitude must be between -90 and 90, as no direction is east at a pole", text));
   }
   return velocity;
 }

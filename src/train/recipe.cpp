@@ -75,8 +75,8 @@ std::uint64_t total_steps(const Recipe& recipe, std::size_t observations) {
   const double steps = std::round(recipe.epochs * static_cast<double>(steps_per_epoch));
   constexpr double kMost = 9007199254740992.0;  // 2^53: beyond it a double does not count single steps
   if (steps > kMost) {
-    throw UsageError(fmt::format("recipe: {} epochs of {} steps are more than can be counted; ask for fewer epochs",
-                                 recipe.epochs, steps_per_epoch));
+    throw UsageError(
+        fmt::format("recipe: {} epochs of {} steps are too many to count; use fewer epochs", recipe.epochs, steps_per_epoch));
   }
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(steps));
 }

@@ -6,7 +6,7 @@
 
 namespace drift {
 
-// What multiplies every rate of the recipe at `step`, counted from 0, of `total_steps`. With w warm-up steps, at most a quarter
+// Factor of every rate of the recipe at `step`, counted from 0, of `total_steps`. With w warm-up steps, at most a quarter
 // of the run,
 //   (step + 1) / (w + 1)                                   while step < w: never zero, one at step w
 //   (1 + cos(pi (step - w) / (total_steps - w))) / 2       from there on: it would reach zero one step after the last

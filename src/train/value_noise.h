@@ -13,7 +13,7 @@ namespace drift {
 // field: for a model linear in its weights the spread is that of the posterior, as far as the values rather than the prior
 // decide (Papandreou & Yuille 2010; Matthews et al. 2017, "Sample-then-optimize posterior sampling").
 //
-// What the mean over members would lose by it is taken out. The noises of each group of five members sum to zero,
+// The loss that the mean over members would suffer is removed. The noises of each group of five members sum to zero,
 //   eps_m = sqrt(5/4) (z_m - (z_1 + ... + z_5) / 5),   z ~ N(0, 1), so that eps ~ N(0, 1),
 // and the mean of five, or ten, sees the values as they are. The variance between members, divided by their number less one, is
 // larger for it than that of independent noises: by a quarter for five members, a ninth for ten, less and less for more.

@@ -117,7 +117,7 @@ GaussianProcess::GaussianProcess(GpData data, GpHyperparameters hyperparameters)
   K.diagonal().array() += hyperparameters_.noise + kJitter * hyperparameters_.variance;
   factor_.compute(K);
   if (factor_.info() != Eigen::Success)
-    throw Error("the surrogate's covariance cannot be factored: are the trials' values finite?");
+    throw Error("the surrogate's covariance cannot be factorised; are the trials' values finite?");
   weights_ = factor_.solve((data_.values.array() - hyperparameters_.mean).matrix());
 }
 

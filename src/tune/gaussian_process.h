@@ -22,7 +22,7 @@ struct GpHyperparameters {
 Eigen::VectorXd pack(const GpHyperparameters& hyperparameters);
 GpHyperparameters unpack(const Eigen::VectorXd& packed);
 
-// What is known: values at places.
+// Known values at places.
 struct GpData {
   Eigen::MatrixXd places;       // [rows, coordinates]
   Eigen::VectorXd values;       // [rows]

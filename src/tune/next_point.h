@@ -10,7 +10,7 @@
 
 namespace drift {
 
-// Where in the space to look next: the largest log expected improvement, by gradient search from several starts.
+// The point to try next: that of the largest log expected improvement, by gradient search from several starts.
 struct NextPointSearch {
   const SearchSpace& space;
   const GaussianProcess& process;             // over the space's cube

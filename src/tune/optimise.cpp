@@ -44,7 +44,7 @@ class Runner {
   std::vector<Proposal> running_;  // begun, and not yet given out by wait_for_one()
 };
 
-// What came of work(), which makes the outcomes of `trials`; `seconds` is each one's share.
+// Results of work(), which makes the outcomes of `trials`; `seconds` is each one's share.
 std::vector<Ended> timed(const std::vector<Proposal>& trials, const std::function<std::vector<TrialOutcome>()>& work) {
   std::vector<Ended> ended;
   ended.reserve(trials.size());

@@ -15,7 +15,7 @@ namespace {
 bool is_whole(const Setting& setting) { return setting.kind == SettingKind::whole || setting.kind == SettingKind::log_whole; }
 bool is_log(const Setting& setting) { return setting.kind == SettingKind::log_real || setting.kind == SettingKind::log_whole; }
 
-// What 0 and 1 of the cube are, before logarithms.
+// The settings' values at 0 and 1 of the cube, before logarithms.
 std::pair<double, double> ends(const Setting& setting) {
   if (setting.kind == SettingKind::choice) return {-0.5, static_cast<double>(setting.words.size()) - 0.5};
   if (is_whole(setting)) return {setting.low - 0.5, setting.high + 0.5};
@@ -54,7 +54,7 @@ void check_words(const Setting& setting) {
   }
   for (std::size_t i = 0; i < setting.words.size(); ++i) {
     if (std::count(setting.words.begin(), setting.words.end(), setting.words[i]) > 1) {
-      throw UsageError(fmt::format("setting \"{}\": the word \"{}\" stands twice", setting.name, setting.words[i]));
+      throw UsageError(fmt::format("setting \"{}\": the word \"{}\" is listed twice", setting.name, setting.words[i]));
     }
   }
 }
@@ -63,7 +63,7 @@ void check_range(const Setting& setting) {
   const double low = setting.low;
   const double high = setting.high;
   if (!std::isfinite(low) || !std::isfinite(high) || low >= high) {
-    throw UsageError(fmt::format("setting \"{}\": the range {} to {} is empty or endless; give two numbers, the smaller first",
+    throw UsageError(fmt::format("setting \"{}\": the range {} to {} is empty or infinite; give two numbers, the smaller first",
                                  setting.name, low, high));
   }
   if (is_log(setting) && low <= 0.0) {

@@ -22,7 +22,7 @@ namespace drift {
 //   {"format": "drift study", "version": 1, "plan": {...}, "space": [{...}, ...], "trials": [{...}, ...]}
 // The values and keys never change their meaning; a new version may add some.
 
-// What JsonReader reads; lists of words and points are read beside it.
+// The part that JsonReader reads; lists of words and points are read beside it.
 template <class Self>
 requires ConstOrNot<Self, Setting>
 void visit_fields(Self& self, auto&& field) {
@@ -194,7 +194,7 @@ class StudyReader {
     }
     const auto found =
         json.is_string() ? std::find(setting.words.begin(), setting.words.end(), json.get<std::string>()) : setting.words.end();
-    if (found == setting.words.end()) refuse(fmt::format("{}: \"{}\" is none of its words", where, setting.name));
+    if (found == setting.words.end()) refuse(fmt::format("{}: \"{}\" is not one of its words", where, setting.name));
     return static_cast<double>(found - setting.words.begin());
   }
 

@@ -34,7 +34,7 @@ struct Box {
   Eigen::VectorXd high;
 };
 
-// Where the search may go: wide, but inside what can be factored.
+// Bounds of the search: wide, but within what can be factorised.
 Box hyperparameter_box(Eigen::Index coordinates) {
   Box box{.low = Eigen::VectorXd::Constant(coordinates + 3, std::log(0.01)),
           .high = Eigen::VectorXd::Constant(coordinates + 3, std::log(1e3))};

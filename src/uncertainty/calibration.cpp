@@ -97,10 +97,10 @@ double golden_section(const ScaledCrps& crps, double low, double high) {
   return 0.5 * (low + high);
 }
 
-// How many independent observations say as much of the share of scores beyond a threshold. Observations of one group share their
-// errors in part: with their intraclass correlation r, by the analysis of variance, and the mean size m of the group that an
-// observation is in, n / (1 + (m - 1) r) (Kish's design effect). Errors shared throughout: the number of groups, if equally
-// large; errors of each observation's own: n.
+// Number of independent observations that determine the share of scores beyond a threshold equally well. Observations of one
+// group share their errors in part: with their intraclass correlation r, by the analysis of variance, and the mean size m of the
+// group that an observation is in, n / (1 + (m - 1) r) (Kish's design effect). Errors shared throughout: the number of groups, if
+// equally large; errors of each observation's own: n.
 double independent_observations(std::span<const double> scores, double threshold, std::span<const std::uint32_t> groups) {
   const auto n = static_cast<double>(groups.size());
   std::vector<double> size(*std::max_element(groups.begin(), groups.end()) + 1, 0.0), beyond(size.size(), 0.0);

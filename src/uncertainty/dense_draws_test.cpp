@@ -8,6 +8,7 @@
 
 #include "drift/uncertainty.h"
 #include "network/plan.h"
+#include "uncertainty/last_layer_testing.h"
 #include "uncertainty/uncertainty_testing.h"
 
 namespace drift {

@@ -18,7 +18,7 @@ namespace {
 
 void check_draws(const Ensemble& ensemble, const Plan& plan, std::size_t draws) {
   if (ensemble.members.empty()) throw UsageError("draws: the ensemble has no members");
-  if (draws < 1) throw UsageError("draws: ask for at least one of each member");
+  if (draws < 1) throw UsageError("draws: request at least one per member");
   for (const Member& member : ensemble.members) {
     if (member.parameters.size() == plan.parameter_size) continue;
     throw UsageError(fmt::format("draws: member {} has {} parameters but its spec {}", member.index, member.parameters.size(),
@@ -88,7 +88,7 @@ Ensemble variational_draws(const Ensemble& ensemble, std::size_t draws_a_member,
                            int threads) {
   for (const Member& member : ensemble.members) {
     if (member.log_sd.size() == member.parameters.size()) continue;
-    throw UsageError(fmt::format("draws: the weights of member {} are certain; train it with variational ones", member.index));
+    throw UsageError(fmt::format("draws: member {} has no variational weights; train it with them", member.index));
   }
   return make_draws(ensemble, draws_a_member, seed, first_draw, threads,
                     [](const Member& from, const MatrixPlace& place, RandomStream& random, std::vector<float>& parameters) {

@@ -17,8 +17,6 @@
 #include "engine/shapes.h"
 #include "math/eigen_index.h"
 #include "math/gemm.h"
-#include "network/plan.h"
-#include "train/variational.h"
 
 namespace drift {
 namespace {
@@ -149,14 +147,6 @@ std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& e
     posteriors.push_back(posterior_of(sum_over(engine, ensemble, member, data, threads, part), noise_sd));
   }
   return posteriors;
-}
-
-void set_last_layers(Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors) {
-  check_posteriors(ensemble, posteriors);
-  const MatrixPlace last = trained_matrices(make_plan(ensemble.spec)).back();
-  for (std::size_t i = 0; i < posteriors.size(); ++i) {
-    std::copy(posteriors[i].mean.begin(), posteriors[i].mean.end(), ensemble.members[i].parameters.data() + last.offset);
-  }
 }
 
 void predict_last_layer(Engine& engine, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,

@@ -10,6 +10,7 @@
 #include "drift/error.h"
 #include "drift/uncertainty.h"
 #include "features/covariance.h"
+#include "uncertainty/last_layer_testing.h"
 #include "uncertainty/uncertainty_testing.h"
 
 namespace drift {
@@ -239,7 +240,7 @@ TEST(LastLayerOfADeepNetwork, RefusesWhatDoesNotFit) {
   EXPECT_THROW(fit_last_layer(*engine, ensemble, observations(Space::plane, 50, 1).set(), 0.1), UsageError);
   auto posteriors = fit_last_layer(*engine, ensemble, data.set(), 0.1);
   posteriors.pop_back();
-  EXPECT_THROW(set_last_layers(ensemble, posteriors), UsageError);
+  EXPECT_THROW(predict_with(ensemble, posteriors, data.coordinates), UsageError);
   std::vector<float> inputs(50 * 11);
   EXPECT_THROW(engine->head_inputs(ensemble, 0, data.set().coordinates, {inputs.data(), 50, 11}), UsageError);
   EXPECT_THROW(engine->head_inputs(ensemble, 2, data.set().coordinates, {inputs.data(), 50, 12}), UsageError);

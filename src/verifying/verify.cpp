@@ -16,6 +16,7 @@
 #include "drift/grouped.h"
 #include "drift/run_settings.h"
 #include "drift/tune.h"
+#include "netcdf/file_kind.h"
 #include "netcdf/guarded_open.h"
 #include "netcdf/netcdf_reader.h"
 #include "network/safetensors.h"

@@ -239,8 +239,8 @@ TEST_F(BadInput, AFullDisk) {
   const std::string limited = "ulimit -f 8; trap '' XFSZ; ";
   expect_refusal(limited + fmt::format("drift predict '{}' --grid bbox:-50,20,-10,55:0.25 --out map.nc --quiet", model), 1,
                  {"map.nc"});
-  expect_refusal(limited + fmt::format("drift fit '{}' --value ssh --out m.safetensors --quiet {}",
-                                       (small_run() / "tracks.nc").string(), kSmallNetworks),
+  expect_refusal(limited + fmt::format("drift fit '{}' --value ssh --out m.safetensors --quiet --method process",
+                                       (small_run() / "tracks.nc").string()),
                  1, {"m.safetensors", "File too large"});
 }
 

@@ -58,6 +58,10 @@ TEST(Command, RefusesValuesOutOfRangeAndNamesTheOption) {
   expect_wrong_usage("demo --members -3", "--members -3: must be at least 1 and at most 1000");
   expect_wrong_usage("demo --observations many", "--observations");
   expect_wrong_usage("demo --recipe soup", "--recipe");
+  expect_wrong_usage("plot map.nc --panels bth", "--panels: 'bth' must be one of auto, mean, sd, both; did you mean 'both'?");
+  expect_wrong_usage("bench train --recipe papr", "did you mean 'paper'?");
+  expect_wrong_usage("bench train --frequencies soup", "must be one of independent, orthogonal, structured");
+  expect_wrong_usage("score --forecasts t.csv --by dya", "did you mean 'day'?");
   expect_wrong_usage("demo --epochs 0", "--epochs");
   expect_wrong_usage("demo --epochs nan", "--epochs nan: must be a number");
   expect_wrong_usage("demo --seed -1", "--seed");

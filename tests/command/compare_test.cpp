@@ -205,7 +205,7 @@ TEST(Compare, ListsEveryMethodWithItsOptions) {
   EXPECT_EQ(run.status, 0);
   for (const drift::MethodInfo& method : drift::compare_methods()) {
     EXPECT_TRUE(contains(run.out, method.name)) << run.out;
-    EXPECT_TRUE(contains(run.out, method.summary)) << run.out;
+    EXPECT_TRUE(contains(run.out, method.summary + " (" + method.source + ")")) << run.out;
     for (const drift::MethodOption& option : method.options) EXPECT_TRUE(contains(run.out, option.name)) << run.out;
   }
 }

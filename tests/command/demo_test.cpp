@@ -137,6 +137,20 @@ TEST(Demo, FailsWithStatusOneWhereItCannotWrite) {
   EXPECT_TRUE(run.err.starts_with("drift: cannot create the folder file/inside")) << run.err;
 }
 
+TEST(Demo, DoesNotWriteOverFilesThatAreNotItsOwn) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "results");
+  std::ofstream(folder.path() / "results/truth.nc") << "mine";
+  const FinishedRun run = demo(folder, "--members 1");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_TRUE(contains(run.err, "results/truth.nc is not of drift demo's making")) << run.err;
+  EXPECT_EQ(read_file(folder.path() / "results/truth.nc"), "mine");
+  std::filesystem::remove(folder.path() / "results/truth.nc");
+  std::ofstream(folder.path() / "results/notes.txt") << "in nobody's way";
+  ASSERT_EQ(demo(folder, "--members 1 --quiet").status, 0);
+  EXPECT_EQ(demo(folder, "--members 1 --quiet").status, 0) << "its own it replaces";
+}
+
 TEST(Demo, FailsWithStatusTwoWhenThereIsNothingToFit) {
   const FinishedRun run = run_command("demo --observations 1 --out x");
   EXPECT_EQ(run.status, 2);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -48,10 +49,63 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
   return name;
 }
 
-// Runs what a page has a reader type, in one shell, as a reader would; it ends at the first line that fails.
-void expect_examples_run(const std::filesystem::path& folder, const std::string& examples) {
+// Runs what a page has a reader type, in one shell, as a reader would; it ends at the first line that fails. What it prints.
+std::string expect_examples_run(const std::filesystem::path& folder, const std::string& examples) {
   const FinishedRun run = run_shell(folder, "set -ex\n" + examples);
   EXPECT_EQ(run.status, 0) << run.out << run.err;
+  return run.out;
+}
+
+// A line with its numbers apart: "RMSE # m", 0.6181.
+struct Said {
+  std::string words;
+  std::vector<std::string> numbers;
+};
+Said said(const std::string& line) {
+  static const std::regex number("[0-9][0-9,]*(\\.[0-9]+)?");
+  Said found;
+  std::size_t end = 0;
+  for (std::sregex_iterator i(line.begin(), line.end(), number), last; i != last; ++i) {
+    found.words += line.substr(end, static_cast<std::size_t>(i->position()) - end) + "#";
+    end = static_cast<std::size_t>(i->position() + i->length());
+    std::string digits = i->str();
+    std::erase(digits, ',');
+    found.numbers.push_back(digits);
+  }
+  found.words += line.substr(end);
+  std::string single;  // blanks, whose number depends on the numbers' widths
+  for (const char c : found.words) {
+    if (c != ' ' || (!single.empty() && single.back() != ' ')) single += c;
+  }
+  found.words = single;
+  return found;
+}
+
+// Within 2 %, or one in the last digit that the page has.
+bool same_numbers(const Said& page, const Said& run) {
+  for (std::size_t i = 0; i < page.numbers.size(); ++i) {
+    const double wanted = std::stod(page.numbers[i]), found = std::stod(run.numbers[i]);
+    const std::size_t point = page.numbers[i].find('.');
+    const double digit =
+        point == std::string::npos ? 1.0 : std::pow(10.0, -static_cast<double>(page.numbers[i].size() - point - 1));
+    if (std::abs(found - wanted) > std::max(0.02 * std::abs(wanted), 1.001 * digit)) return false;
+  }
+  return true;
+}
+
+// Each line that a page quotes is one that the run prints, with these numbers. Returns those that are not.
+std::vector<std::string> stale_lines(const std::string& quoted, const std::string& printed) {
+  std::vector<Said> lines;
+  std::istringstream stream(printed);
+  for (std::string line; std::getline(stream, line);) lines.push_back(said(line));
+  std::vector<std::string> stale;
+  std::istringstream page_stream(quoted);
+  for (std::string line; std::getline(page_stream, line);) {
+    const Said page = said(line);
+    const auto same = [&](const Said& run) { return run.words == page.words && same_numbers(page, run); };
+    if (std::none_of(lines.begin(), lines.end(), same)) stale.push_back(line);
+  }
+  return stale;
 }
 
 class VerbPage : public testing::TestWithParam<std::string> {};
@@ -116,7 +170,12 @@ TEST_P(HowToPage, ExamplesRun) {
   const std::string examples = blocks(read_file(page("howto/" + GetParam() + ".md")), "sh");
   ASSERT_TRUE(contains(examples, "drift "));
   add_products(folder.path(), examples);
-  expect_examples_run(folder.path(), examples);
+  const std::string printed = expect_examples_run(folder.path(), examples);
+  if (GetParam() != "gis") return;
+  EXPECT_TRUE(contains(printed, "Description = ssh 2020-03-02T00:00:00Z")) << printed;
+  EXPECT_TRUE(contains(printed, "Band 10 ")) << "the page says ten bands";
+  EXPECT_FALSE(contains(printed, "Band 11 ")) << "the page says ten bands";
+  EXPECT_TRUE(contains(printed, "EPSG:3035")) << "the page has GDAL find the reference system";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, HowToPage, testing::ValuesIn(pages("howto")), test_name);
@@ -126,7 +185,25 @@ TEST(Tutorial, RunsFromFilesToMapAndScore) {
   if (!std::filesystem::is_directory(data)) GTEST_SKIP() << "no wave heights at " << data;
   const TemporaryFolder folder;
   std::filesystem::create_directory_symlink(std::filesystem::absolute(data), folder.path() / "s3_waves");
-  expect_examples_run(folder.path(), blocks(read_file(page("tutorial.md")), "sh"));
+  const std::string text = read_file(page("tutorial.md"));
+  const std::string printed = expect_examples_run(folder.path(), blocks(text, "sh"));
+  for (const std::string& line : stale_lines(blocks(text, "text"), printed))
+    ADD_FAILURE() << "docs/tutorial.md quotes what is not printed: " << line;
+}
+
+TEST(Tutorial, RunsOnSimulatedFilesOfTheSameLayout) {
+  const TemporaryFolder folder;
+  write_wave_passes(folder.path() / "s3_waves");
+  const std::string printed = expect_examples_run(folder.path(), blocks(read_file(page("tutorial.md")), "sh"));
+  EXPECT_TRUE(contains(printed, "Roles (preset cmems-l3-swh)")) << printed;
+}
+
+TEST(Tutorial, CheckOfItsNumbersNoticesThoseThatAreStale) {
+  const std::string printed = "  RMSE     0.6181 m\nmoving 243 km per day\n";
+  EXPECT_TRUE(stale_lines("RMSE 0.618 m\nmoving 241 km per day\n", printed).empty());
+  EXPECT_EQ(stale_lines("  RMSE     0.6351 m\n", printed).size(), 1u) << "2.7 % off";
+  EXPECT_EQ(stale_lines("  MAE     0.6181 m\n", printed).size(), 1u);
+  EXPECT_EQ(stale_lines("moving 480 km per day\n", printed).size(), 1u);
 }
 
 TEST(RunFilePage, HasTheTableOfAllSettingsAsTheLibraryListsThem) {

@@ -22,9 +22,9 @@ TEST(Fit, SaysWhatItChoseAndWhereToGoOn) {
   const TemporaryFolder folder;
   const FinishedRun run = fit(folder, "--out m.safetensors");
   ASSERT_EQ(run.status, 0) << run.err;
-  for (const char* said :
-       {"observations of ssh (m) from 1 NetCDF file", "Folds:", "in whole tracks", "Domain: the plane", "Model: 3 networks",
-        "Training: 20 epochs", "RMSE", "CRPS", "coverage", "Noise of an observation", "drift predict m.safetensors"}) {
+  for (const char* said : {"observations of ssh (m) from 1 NetCDF file", "Folds:", "in whole tracks",
+                           "Domain: a plane centred on", "Model: 3 networks", "Training: 20 epochs", "RMSE", "CRPS", "coverage",
+                           "Noise of an observation", "drift predict m.safetensors"}) {
     EXPECT_TRUE(contains(run.out, said)) << said << " is not in\n" << run.out;
   }
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "m.safetensors.checkpoint"));

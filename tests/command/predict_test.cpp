@@ -103,9 +103,33 @@ TEST(PredictMap, SaysWhyThereAreNoCurrents) {
   EXPECT_TRUE(contains(run.out, "No geostrophic currents: 'sst' is not a height of the sea surface.")) << run.out;
 }
 
+TEST(PredictMap, GivesStandardDeviationsOfSlopesOverAStatedScale) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(predict(folder, "--grid bbox:-50,25,-10,55:5 --gradient --gradient-scale 120 --out map.nc --quiet").status, 0);
+  expect_python(folder, "map.nc", R"(
+for name in ('ssh_gradient_east', 'ssh_gradient_north', 'ugos', 'vgos'):
+    sd = m[name + '_uncertainty']
+    assert m[name].attrs['ancillary_variables'] == sd.name and 'over 120 km' in m[name].attrs['comment'], m[name].attrs
+    assert sd.attrs['units'] == m[name].attrs['units'] and float(sd.min()) > 0, sd
+)");
+  ASSERT_EQ(predict(folder, "--grid bbox:-50,25,-10,55:5 --gradient --gradient-scale 0 --out exact.nc --quiet").status, 0);
+  expect_python(folder, "exact.nc", "assert not any('ugos_' in name or 'east_' in name for name in m), list(m)");
+  const FinishedRun alone = predict(folder, "--gradient-scale 50 --out alone.nc");
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_TRUE(contains(alone.err, "--gradient-scale goes with --gradient")) << alone.err;
+}
+
+TEST(TrainedShare, IsPrintedWithTheScores) {
+  const TemporaryFolder folder;
+  const std::string model = (small_run() / "model.safetensors").string(), tracks = (small_run() / "tracks.nc").string();
+  const FinishedRun run = run_shell(folder.path(), fmt::format("drift score '{}' '{}'", model, tracks));
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_TRUE(contains(run.out + run.err, "100 % of these observations trained the model: the scores are optimistic")) << run.out;
+}
+
 TEST(PredictMap, HasTheGradientOfItsOwnField) {
   const TemporaryFolder folder;
-  ASSERT_EQ(predict(folder, "--grid bbox:-30.1,40,-30,40.1:0.0025 --gradient --out map.nc --quiet").status, 0);
+  ASSERT_EQ(predict(folder, "--grid bbox:-30.1,40,-30,40.1:0.0025 --gradient --gradient-scale 0 --out map.nc --quiet").status, 0);
   expect_python(folder, "map.nc", R"(
 h, north, east = (v.isel(time=0) for v in (m.ssh, m.ssh_gradient_north, m.ssh_gradient_east))
 km = 111.04  # a degree of latitude at 40 N
@@ -128,9 +152,9 @@ TEST(PredictMap, OfNetworksAloneHasTheirGradientMeanAndSpread) {
       run_shell(folder.path(), fmt::format("drift fit '{}' --value ssh --method network {} --quiet --out m.safetensors",
                                            (small_run() / "tracks.nc").string(), kSmallNetworks));
   ASSERT_EQ(fit.status, 0) << fit.err;
-  const FinishedRun map =
-      run_shell(folder.path(),
-                "drift predict m.safetensors --grid bbox:-30.1,40,-30,40.1:0.0025 --gradient --members --out map.nc --quiet");
+  const FinishedRun map = run_shell(folder.path(),
+                                    "drift predict m.safetensors --grid bbox:-30.1,40,-30,40.1:0.0025 --gradient "
+                                    "--gradient-scale 0 --members --out map.nc --quiet");
   ASSERT_EQ(map.status, 0) << map.err;
   expect_python(folder, "map.nc", R"(
 h, north, east = (v.isel(time=0) for v in (m.ssh, m.ssh_gradient_north, m.ssh_gradient_east))
@@ -236,7 +260,7 @@ TEST(PredictPoints, AsksForATimeWhereTheTableHasNone) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "out.csv"));
 }
 
-TEST(Score, PrintsScoresAndJson) {
+TEST(ScoreVerb, PrintsScoresAndJson) {
   const std::string line =
       fmt::format("drift score '{}' '{}' ", (small_run() / "model.safetensors").string(), (small_run() / "tracks.nc").string());
   const FinishedRun text = run_shell(small_run(), line);
@@ -248,7 +272,7 @@ TEST(Score, PrintsScoresAndJson) {
   EXPECT_EQ(scores["groups"].size(), 3u);
 }
 
-TEST(Score, ScoresATableOfForecasts) {
+TEST(ScoreVerb, ScoresATableOfForecasts) {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "t.csv") << "truth,fc,lo,hi\n1,1.5,-1,3\n2,2,-2,2.5\n4,3,3.5,4.5\nNA,1,0,2\n";
   const FinishedRun run =
@@ -290,8 +314,9 @@ TEST(Inspect, ShowsTailsAMapAndATimeLineAndProposesWhatToLeaveOut) {
   std::ofstream(folder.path() / "t.csv") << table << "1,2,2020-03-01,no number\n";
   const FinishedRun text = run_shell(folder.path(), "drift inspect t.csv");
   ASSERT_EQ(text.status, 0) << text.err;
-  for (const char* said : {"highest 328", "lowest  0 ", "Where\n  |", "When\n  |#", "leaves it out", "--valid ", "bad row",
-                           "t.csv:202: \"no number\""}) {
+  for (const char* said : {"highest 328", "lowest  0 ", "Where\n   0 E  ", " 19 E\n  |", "| 9 N\n", "| 0 N\n", "When\n  |#",
+                           "\n   2020-03-01T06:00:00Z ", " 2020-03-01T18:00:00Z\n", ". below 5 %", "(12 hours)", "leaves it out",
+                           "--valid ", "bad row", "t.csv:202: \"no number\""}) {
     EXPECT_TRUE(contains(text.out, said)) << said << " is not in\n" << text.out;
   }
   const json report = json::parse(run_shell(folder.path(), "drift inspect t.csv --json").out);
@@ -303,6 +328,16 @@ TEST(Inspect, ShowsTailsAMapAndATimeLineAndProposesWhatToLeaveOut) {
   EXPECT_EQ(run_shell(folder.path(), "drift inspect t.csv --png where.bmp").status, 2);
 }
 
+TEST(Inspect, PrintsAUnitOnceAndASingleTimeAsOne) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "t.csv") << "lon,lat,Date/Time,Temperature [degC]\n1,2,2020-03-01,8\n-3,4,2020-03-01,9\n";
+  const FinishedRun text = run_shell(folder.path(), "drift inspect t.csv");
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_TRUE(contains(text.out, "value      Temperature [degC]\n")) << text.out;
+  EXPECT_TRUE(contains(text.out, "time       2020-03-01 (all)\n")) << text.out;
+  EXPECT_TRUE(contains(text.out, "Where\n   3 W ")) << text.out;
+}
+
 TEST(Inspect, PrintsTheQualityControlOfAProduct) {
   const std::string files = std::string(DRIFT_TEST_DATA) + "/gsfc_reference_ssh/*.nc";
   if (!std::filesystem::exists(std::string(DRIFT_TEST_DATA) + "/gsfc_reference_ssh")) GTEST_SKIP() << "no real data at " << files;
@@ -310,6 +345,11 @@ TEST(Inspect, PrintsTheQualityControlOfAProduct) {
   ASSERT_EQ(text.status, 0) << text.err;
   EXPECT_TRUE(contains(text.out, "quality control: nasa_flag == 0 (")) << text.out;
   EXPECT_TRUE(contains(text.out, "observations left out; --no-quality-control keeps them)")) << text.out;
+  const FinishedRun plan = run_shell(small_run(), "drift fit --plan '" + files + "'");
+  ASSERT_EQ(plan.status, 0) << plan.err;
+  const std::string told = plan.out + plan.err;
+  EXPECT_NE(told.find("quality control"), std::string::npos) << told;
+  EXPECT_EQ(told.find("quality control"), told.rfind("quality control")) << told;  // once
   const FinishedRun all = run_shell(small_run(), "drift inspect --no-quality-control '" + files + "'");
   EXPECT_FALSE(contains(all.out, "quality control:")) << all.out;
 }

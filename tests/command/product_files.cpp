@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <netcdf.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <span>
@@ -10,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "drift/observations.h"
 #include "drift/position.h"
+#include "drift/simulate.h"
 #include "drift/truth.h"
 
 namespace {
@@ -134,7 +137,64 @@ void write_cryosat2_pass(const std::filesystem::path& path, int pass, NoisyTruth
   file.variable("ssha_20_ku", NC_INT, {n}, anomaly, "m", "sea_surface_height_above_sea_level", 1e-3, kFill);
 }
 
+// Observations from `first` to before `end`, in the order of time.
+void write_wave_pass(const std::filesystem::path& path, const std::string& platform, const drift::Observations& all,
+                     std::size_t first, std::size_t end, NoisyTruth& noise) {
+  constexpr double kDaysTo2000 = 18262.0, kFill = -32767.0;  // since 1950
+  std::vector<double> time, lat, lon, height, unfiltered, wind;
+  for (std::size_t i = first; i < end; ++i) {
+    time.push_back(std::round((all.time_days[i] - kDaysTo2000) * 86400.0));
+    lat.push_back(std::round(1e6 * all.lat_deg[i]));
+    lon.push_back(std::round(1e6 * (all.lon_deg[i] < 0.0 ? all.lon_deg[i] + 360.0 : all.lon_deg[i])));
+    const bool missing = noise.chance(0.01);
+    const double waves = std::max(0.2, 2.5 + 0.8 * all.value[i]);
+    height.push_back(missing ? kFill : std::round(1e3 * waves));
+    unfiltered.push_back(missing ? kFill : std::round(1e3 * (waves + (noise.chance(0.5) ? 0.2 : -0.2))));
+    wind.push_back(std::round(3e3 * waves));
+  }
+  ProductFile file(path);
+  const int n = file.dimension("time", time.size());
+  file.variable("time", NC_DOUBLE, {n}, time, kSince2000, "time");
+  file.variable("latitude", NC_INT, {n}, lat, "degrees_north", "latitude", 1e-6);
+  file.variable("longitude", NC_INT, {n}, lon, "degrees_east", "longitude", 1e-6);
+  for (const char* name : {"VAVH", "VAVH_UNFILTERED"}) {
+    const int id = file.variable(name, NC_SHORT, {n}, std::string(name) == "VAVH" ? height : unfiltered, "m",
+                                 "sea_surface_wave_significant_height", 1e-3, kFill);
+    file.text(id, "coordinates", "longitude latitude");
+    file.text(id, "long_name", "Significant Wave Height on main altimeter frequency band");
+  }
+  file.variable("WIND_SPEED", NC_SHORT, {n}, wind, "m s-1", "wind_speed", 1e-3, kFill);
+  file.text(NC_GLOBAL, "Conventions", "CF-1.6");
+  file.text(NC_GLOBAL, "platform", platform);
+}
+
 }  // namespace
+
+void write_wave_passes(const std::filesystem::path& folder) {
+  constexpr double kFirst = 26329.0, kWindow = 0.125;  // 2022-02-01; days to a file
+  NoisyTruth noise;
+  std::filesystem::create_directory(folder);
+  const drift::Truth truth = drift::open_truth("synthetic:evolution=3").truth;
+  for (const char* platform : {"Sentinel-3A", "Sentinel-3B"}) {
+    const drift::Observations all = drift::simulate(truth, {.platforms = {platform},
+                                                            .start_days = kFirst,
+                                                            .days = 3.0,
+                                                            .south_deg = -66.0,
+                                                            .north_deg = 66.0,
+                                                            .rate_hz = 0.2,
+                                                            .noise_sd = 0.08});
+    std::size_t end = 0;
+    for (int window = 0; window < 24; ++window) {
+      const std::size_t first = end;
+      while (end < all.size() && all.time_days[end] < kFirst + (window + 1) * kWindow) ++end;
+      const int from = 3 * (window % 8), day = 1 + window / 8;
+      const std::string name =
+          fmt::format("global_vavh_l3_rt_s3{}_202202{:02}T{:02}0000_202202{:02}T{:02}0000.nc",
+                      std::string(platform).back() == 'A' ? 'a' : 'b', day, from, day + (from == 21 ? 1 : 0), (from + 3) % 24);
+      write_wave_pass(folder / name, platform, all, first, end, noise);
+    }
+  }
+}
 
 void write_swot_passes(const std::filesystem::path& folder) {
   NoisyTruth truth;

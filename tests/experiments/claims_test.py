@@ -26,7 +26,9 @@ class Claims(unittest.TestCase):
         self.assertEqual(self.word([1.0, 2.0, 3.0], [1.1, 2.1, 3.11]), HOLDS)
         self.assertEqual(self.word([1.1, 2.1, 3.11], [1.0, 2.0, 3.0]), FAILS)
 
-    def test_are_undecided_within_two_standard_errors(self):
+    def test_are_undecided_within_the_t_interval_of_so_many_seeds(self):
+        self.assertEqual(self.word([1.0, 1.0], [1.1, 1.2]), OPEN, "three standard errors say little with two seeds")
+        self.assertEqual(self.word([1.0, 1.0, 1.0, 1.0], [1.1, 1.2, 1.1, 1.2]), HOLDS)
         self.assertEqual(self.word([1.0, 1.0, 1.0], [1.3, 0.9, 1.0]), OPEN)
         self.assertEqual(self.word([1.0, 1.0], [1.0, 1.0]), OPEN)
 
@@ -45,6 +47,34 @@ class Claims(unittest.TestCase):
         claim = {"text": "calibrated", "data": "sea", "measure": "coverage90", "row": "a", "within": [0.85, 0.95]}
         self.assertEqual(self.word([0.86, 0.95], [], claim, "coverage90"), HOLDS)
         self.assertEqual(self.word([0.6, 0.7], [], claim, "coverage90"), FAILS)
+
+
+class ClaimsOnTwoDataSets(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        lake = '[[data]]\nname = "lake"\ntitle = "a lake"\ncolumns = ["crps"]\nsimulate = ["--noise", "0.1"]\n'
+        self.description = describe(scratch.name, [("a", "a")], lake)
+
+    def word(self, sea, lake, claim):
+        results = results_of(self.description, {("a", seed): {"crps": value} for seed, value in enumerate(sea, 1)}, size="full")
+        for record in list(results.records.values()):
+            other = {**record, "data": "lake", "scores": {"crps": lake[record["seed"] - 1]}}
+            results.add([record, other])
+        for cell in self.description.cells("full"):  # the settings of each are its own
+            if cell.key in results.records:
+                results.records[cell.key]["settings"] = cell.settings
+        return verdict(self.description, results, {"text": "", "data": ["sea", "lake"], "measure": "crps", **claim}, "full")
+
+    def test_take_the_better_from_the_first_and_the_worse_from_the_second(self):
+        both = {"better": "a", "worse": "a"}
+        self.assertEqual(self.word([1.0, 1.0, 1.0], [2.0, 2.1, 2.0], both).word, HOLDS)
+        self.assertEqual(self.word([2.0, 2.1, 2.0], [1.0, 1.0, 1.0], both).word, FAILS)
+
+    def test_judge_the_ratio_of_a_row(self):
+        ratio = {"row": "a", "within": [0.0, 10.0]}
+        self.assertEqual(self.word([8.0, 9.0], [1.0, 1.0], ratio).word, HOLDS)
+        self.assertEqual(self.word([12.0, 13.0], [1.0, 1.0], ratio).word, FAILS)
 
 
 class Numbers(unittest.TestCase):

@@ -13,6 +13,9 @@ from made_up import REPOSITORY
 HERE = Path(__file__).resolve().parent
 
 
+PICTURES = {"small-maps-all-mean.png", "small-maps-all-sd.png", "small-maps-corner-mean.png"}
+
+
 class Tiny(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -56,6 +59,17 @@ class Tiny(unittest.TestCase):
         self.assertIn("| kriging | **", page)
         self.assertIn("| too few | failed: ", page)
         self.assertIn("Kriging beats tiny networks", page)
+        # Pictures that the description asks for are drawn and shown.
+        self.assertIn("small-maps-all-mean.png is missing", self.run_tool("--check").stderr)
+        if shutil.which("gmt"):
+            self.assertEqual(self.run_tool("tiny", "--maps").returncode, 0)
+        else:
+            for name in PICTURES:
+                (self.folder / name).touch()
+            self.run_tool("--pages")
+        self.assertEqual({path.name for path in self.folder.glob("*.png")}, PICTURES)
+        page = (self.folder / "README.md").read_text()
+        self.assertIn("![A corner of both: means, first seed](small-maps-corner-mean.png)", page)
         # The page follows from the results: a changed page or a changed result is noticed.
         self.assertEqual(self.run_tool("--check").returncode, 0)
         (self.folder / "README.md").write_text(page.replace("**", "", 2))

@@ -14,7 +14,7 @@ title = "Made up"
 [sizes.small]
 seeds = 2
 [sizes.full]
-seeds = 3
+seeds = 4
 [[data]]
 name = "sea"
 title = "a sea"

@@ -6,7 +6,7 @@ import xml.etree.ElementTree
 
 from made_up import describe, results_of
 
-from experimenting.page import BEGIN, END, PageError, dead_records, gaps, generated, table, with_generated
+from experimenting.page import BEGIN, END, PageError, dead_records, gaps, generated, standing, table, with_generated
 
 ROWS = [(name, name) for name in ("a", "b", "c", "d")]
 FIGURE = """
@@ -22,6 +22,14 @@ x_log = true
 
 def scores(crps, coverage=0.9, fit_s=60.0):
     return {"crps": crps, "coverage90": coverage, "fit_s": fit_s}
+
+
+PAPER = """
+[[paper_tables]]
+title = "Theirs"
+columns = ["crps", "minutes"]
+rows = [["ours once", "0.30 ± 0.10", "20"], ["untimed", "0.4", ""]]
+"""
 
 
 class Pages(unittest.TestCase):
@@ -62,12 +70,52 @@ class Pages(unittest.TestCase):
         self.assertIn("| d | missing |", lines[5])
         self.assertEqual({line.count("|") for line in lines}, {5})
 
+    def test_mark_rows_of_another_build(self):
+        results = results_of(self.description, {("a", 1): scores(0.1), ("a", 2): scores(0.1), ("b", 1): scores(0.2)})
+        for record in results.records.values():
+            record["build"] = "old" if record["row"] == "b" else "new"
+        lines = self.table(results)
+        self.assertIn("| a |", lines[2])
+        self.assertIn("| b † (1 of 2 seeds) |", lines[3])
+        self.assertIn("another build", lines[-1])
+
+    def test_say_how_far_the_defaults_are_from_the_best_other_method(self):
+        description = describe(self.description.folder.parent, [("a", "a"), ("b", "b"), ("drift", "drift"), ("drift, process alone", "p")])
+        data = description.data_sets("small")[0]
+        made = {("a", 1): scores(0.2), ("b", 1): scores(0.1), ("drift", 1): scores(0.12), ("drift, process alone", 1): scores(0.05)}
+        lines = standing(description, results_of(description, made), "small", data)
+        self.assertEqual(lines[0], "The CRPS of drift's defaults is 20 % higher than that of the best other method, b.")
+        del made[("drift", 1)]
+        self.assertEqual(standing(description, results_of(description, made), "small", data), [])
+
+    def test_show_the_papers_own_numbers_in_a_table_and_as_hollow_points(self):
+        description = describe(self.description.folder.parent, ROWS, FIGURE + 'paper_table = "Theirs"\n' + PAPER)
+        results = results_of(description, {(row, 1): scores(0.1) for row, _ in ROWS})
+        text = generated(description, {"made-up": (description, results)})
+        self.assertIn("Theirs:\n\n| method | CRPS | minutes |", text)
+        self.assertIn("| ours once | 0.30 ± 0.10 | 20 |", text)
+        self.assertIn("| untimed | 0.4 | – |", text)
+        from experimenting.page import figures
+
+        drawn = next(figures(description, {"made-up": (description, results)}, "small"))[2]
+        self.assertEqual(drawn.count("the paper&#x27;s"), 1, "one of the two has both numbers")
+        self.assertEqual(drawn.count('fill="white" stroke='), 2, "the point and its key")
+
+    def test_settings_of_a_size_come_before_those_of_a_row_and_a_row_may_be_like_another(self):
+        extra = '[[rows]]\nname = "e"\nlike = "a"\nsettings = { model = { layers = 2 } }\n'
+        extra += '[sizes.small.settings]\nmodel = { layers = 1, nu = 0.5 }\n'
+        description = describe(self.description.folder.parent, ROWS, extra)
+        cells = {cell.row: cell for cell in description.cells("small")}
+        self.assertEqual(cells["a"].settings["model"], {"layers": 1, "nu": 0.5})
+        self.assertEqual(cells["e"].settings["model"], {"layers": 2, "nu": 0.5})
+        self.assertEqual(cells["e"].method, "a")
+
     def test_say_what_has_not_been_run(self):
         results = results_of(self.description, {("a", 1): scores(0.1)})
         text = generated(self.description, {"made-up": (self.description, results)})
         self.assertEqual(text.count("Not run yet."), 1, "the full size")
         self.assertIn("900 observations train, 100 are held out", text)
-        self.assertIn("a machine; drift 9; 2026-11-18", text)
+        self.assertIn("a machine; drift 9, build unknown; 2026-11-18", text)
 
     def test_replace_what_stands_between_the_markers_and_nothing_else(self):
         page = f"before\n{BEGIN}\nold\n{END}\nafter\n"

@@ -1,14 +1,16 @@
 // Preloaded into a program (LD_PRELOAD), lets one of its system calls fail:
-//   DRIFT_FAIL=write:3:28     the third write fails with errno 28 (ENOSPC), and so does every later one: a full disk stays full
-//   DRIFT_FAIL=malloc:2:12    the second allocation of kLarge bytes or more, by drift or through operator new
-//   DRIFT_FAIL_TOLD=FILE      where a byte is added for each failure, by which tools/soak knows that there was one: 'o' where
-//   oneDNN
-//                             made the call, else 'x'
+//   DRIFT_FAIL=write:3:28       the third write fails with errno 28 (ENOSPC), and so does every later one: a full disk stays full
+//   DRIFT_FAIL=write:3:28:once  the third write alone, as a disk's bad block or a passing shortage
+//   DRIFT_FAIL=malloc:2:12      the second allocation of kLarge bytes or more, by drift or through operator new
+//   DRIFT_FAIL_IN=drift         only in programs of this name, not in those that it starts
+//   DRIFT_FAIL_TOLD=FILE        where a byte is added for each failure, by which tools/soak knows that there was one: 'o' where
+//                               oneDNN made the call, else 'x'
 // Calls of one name and its variants (open, openat, open64, fopen) are counted together, in each process from one. Only what goes
 // through the dynamic linker is seen: what libc does on its own account is not.
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -31,10 +33,14 @@ struct Fault {
   char name[16] = {};
   long at = 0;
   int error = 0;
+  bool once = false;
 
   Fault() {
-    const char* const text = std::getenv("DRIFT_FAIL");
-    if (text == nullptr || std::sscanf(text, "%15[^:]:%ld:%d", name, &at, &error) != 3) at = 0;
+    const char *const text = std::getenv("DRIFT_FAIL"), *const program = std::getenv("DRIFT_FAIL_IN");
+    char how[8] = {};
+    const int read = text == nullptr ? 0 : std::sscanf(text, "%15[^:]:%ld:%d:%7s", name, &at, &error, how);
+    once = std::strcmp(how, "once") == 0;
+    if (read < 3 || (program != nullptr && std::strcmp(program, program_invocation_short_name) != 0)) at = 0;
   }
 };
 
@@ -67,9 +73,12 @@ bool fails(const char* name, char who = 'x') {
   if (inside) return false;
   inside = true;
   bool failing = false;
-  if (in_use() && std::strcmp(name, fault().name) == 0 && ++count >= fault().at) {
+  if (in_use() && std::strcmp(name, fault().name) == 0) {
+    const long now = ++count;
+    failing = fault().once ? now == fault().at : now >= fault().at;
+  }
+  if (failing) {
     errno = fault().error;
-    failing = true;
     tell(who);
   }
   inside = false;
@@ -183,7 +192,24 @@ CALL("truncate", -1, int, ftruncate, (int file, off_t length), (file, length))
 CALL("truncate", -1, int, ftruncate64, (int file, off64_t length), (file, length))
 CALL("rename", -1, int, rename, (const char* from, const char* to), (from, to))
 CALL("rename", -1, int, renameat, (int a, const char* from, int b, const char* to), (a, from, b, to))
+CALL("pipe", -1, int, pipe, (int ends[2]), (ends))
+CALL("pipe", -1, int, pipe2, (int ends[2], int flags), (ends, flags))
 CALL("mkdir", -1, int, mkdir, (const char* path, mode_t mode), (path, mode))
+
+// Closes all the same, as Linux does where it reports a write that failed late; what was only read it closes without fail.
+int close(int file) {
+  static auto* const real = next<int(int)>("close");
+  const int flags = ::fcntl(file, F_GETFL);
+  const bool failing = flags >= 0 && for_writing(flags) && fails("close");
+  const int error = errno, status = real(file);
+  if (failing) errno = error;
+  return failing ? -1 : status;
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*work)(void*), void* argument) {
+  static auto* const real = next<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
+  return fails("thread") ? fault().error : real(thread, attributes, work, argument);
+}
 
 // oneDNN crashes where it gets no memory for the code that it generates.
 static char caller_of_memory(const void* caller) {

@@ -1,15 +1,19 @@
 """Verdicts on claims, from results alone.
 
 A claim compares two rows of one data set by a measure (`better` is claimed to be ahead of `worse`), seed by seed, since rows share
-their data; or it says that the mean of a `row` lies `within` two numbers.
+their data; or it says that the mean of a `row` lies `within` two numbers. With two data sets `better` is on the first and `worse`
+on the second, and `within` is of the ratio of a row's numbers on the first and on the second.
 """
 
 import math
 from dataclasses import dataclass
 
+from .description import listed
 from .results import badness, mean_sd, measure, table_rows
 
 HOLDS, FAILS, OPEN, MISSING = "holds", "does not hold", "undecided", "not measured"
+# Student's t at 97.5 % by degrees of freedom: standard errors beyond which a paired difference is no chance, with so few seeds.
+T95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78}
 ONE_SEED = {HOLDS: "so with one seed", FAILS: "not so with one seed"}
 
 
@@ -49,17 +53,21 @@ def by_seed(description, results, size, data, row, name):
 
 
 def verdict(description, results, claim, size):
-    name, data = claim["measure"], claim["data"]
+    name, first, last = claim["measure"], listed(claim["data"])[0], listed(claim["data"])[-1]
     if "within" in claim:
-        values = list(by_seed(description, results, size, data, claim["row"], name).values())
+        by = by_seed(description, results, size, first, claim["row"], name)
+        if first != last:
+            base = by_seed(description, results, size, last, claim["row"], name)
+            by = {seed: value / base[seed] for seed, value in by.items() if base.get(seed)}
+        values = list(by.values())
         if not values:
             return Verdict(MISSING)
         mean, sd = mean_sd(values)
         low, high = claim["within"]
         word = HOLDS if low <= mean <= high else FAILS
         return Verdict(ONE_SEED[word] if len(values) == 1 else word, spread_text(mean, sd, len(values)), len(values))
-    better = by_seed(description, results, size, data, claim["better"], name)
-    worse = by_seed(description, results, size, data, claim["worse"], name)
+    better = by_seed(description, results, size, first, claim["better"], name)
+    worse = by_seed(description, results, size, last, claim["worse"], name)
     seeds = sorted(set(better) & set(worse))
     if not seeds:
         return Verdict(MISSING)
@@ -77,6 +85,6 @@ def verdict(description, results, claim, size):
         word = ONE_SEED[word]
     else:
         text += f"; paired difference {spread_text(mean, sd, len(seeds))}"
-        if abs(mean) < 2.0 * sd / math.sqrt(len(seeds)):  # less than two standard errors
+        if abs(mean) < T95.get(len(seeds) - 1, 2.5) * sd / math.sqrt(len(seeds)):
             word = OPEN
     return Verdict(word, text, len(seeds))

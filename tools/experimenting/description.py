@@ -5,11 +5,18 @@ A cell is one fit: a row (a method with its settings) on one data set with one s
   title, paper, claim_text   shown on the page
   [sizes.SIZE]               seeds, about; SIZE is small or full. `unfinished` says why rows of a small experiment are missing: without
                              it they fail a test, and so does it once they are there
-  [settings]                 tables and keys of a run file, for every cell; [data.settings] and [rows.settings] override them
+  [settings]                 tables and keys of a run file, for every cell; overridden by [sizes.SIZE.settings], these by
+                             [data.settings], these by [rows.settings]
   [[data]]                   name, title, columns; simulate (arguments of drift simulate) or files; settings
-  [[rows]]                   name, method (as drift compare takes it), settings; data: the data sets it is for (default: all)
+  [[rows]]                   name, method (as drift compare takes it), settings; data: the data sets it is for (default: all);
+                             like: another row, which it equals but for its own keys
   [[claims]]                 what is compared, and with what (claims.py)
   [[figures]]                what is drawn (figure.py)
+  [[maps]]                   maps of the first seed as panels: rows (default: all) of data, kinds (mean, sd); view: west, east, south
+                             and north of the part to show
+  [[tracks]]                 x against y, two variables along a track in a file, where y is valid: between two numbers
+  [[paper_tables]]           the paper's own numbers as it prints them: columns (measures), and rows of a name and a text each, such as
+                             "0.046 ± 0.005", or "" where there is none
 
 [data.small], [data.full], [rows.small] and [rows.full] override their table's keys in runs of that size; `skip = true` there leaves
 the row or the data set out. $DATA in texts is the folder of real data.
@@ -22,12 +29,16 @@ from pathlib import Path
 
 SIZES = ("small", "full")
 KEYS = {
-    "": {"title", "paper", "about", "sizes", "settings", "data", "rows", "claims", "figures"},
-    "sizes": {"seeds", "about", "unfinished"},
+    "": {"title", "paper", "about", "sizes", "settings", "data", "rows", "claims", "figures", "maps", "tracks", "paper_tables"},
+    "sizes": {"seeds", "about", "unfinished", "settings"},
     "data": {"name", "title", "columns", "simulate", "files", "settings", "small", "full", "skip"},
-    "rows": {"name", "method", "settings", "data", "x", "small", "full", "skip"},
+    "rows": {"name", "like", "method", "settings", "data", "x", "small", "full", "skip"},
     "claims": {"text", "data", "measure", "better", "worse", "row", "within", "comment", "size"},
-    "figures": {"name", "title", "experiment", "data", "x", "y", "x_title", "y_title", "x_log", "y_log", "line", "rows", "small", "full"},
+    "figures": {"name", "title", "experiment", "data", "x", "y", "x_title", "y_title",
+                "x_log", "y_log", "line", "rows", "paper_table", "small", "full"},
+    "maps": {"name", "title", "data", "rows", "kinds", "view", "small", "full"},
+    "tracks": {"name", "title", "file", "x", "y", "valid", "x_title", "y_title"},
+    "paper_tables": {"title", "columns", "rows", "note"},
 }
 
 
@@ -41,6 +52,10 @@ def merged(base, over):
     for key, value in over.items():
         out[key] = merged(out[key], value) if isinstance(value, dict) and isinstance(out.get(key), dict) else copy.deepcopy(value)
     return out
+
+
+def listed(one_or_more):
+    return one_or_more if isinstance(one_or_more, list) else [one_or_more]
 
 
 def of_size(table, size):
@@ -86,7 +101,7 @@ class Description:
                     raise DescriptionError(f"{path}: unknown key '{key}' in {where}; known are {', '.join(sorted(keys))}")
 
         check(self.tables, KEYS[""], "the description")
-        for name in ("data", "rows", "claims", "figures"):
+        for name in ("data", "rows", "claims", "figures", "maps", "tracks", "paper_tables"):
             for table in self.tables.get(name, []):
                 check(table, KEYS[name], f"[[{name}]]")
                 for size in SIZES:
@@ -104,8 +119,14 @@ class Description:
             for key in ("better", "worse", "row"):
                 if key in claim and claim[key] not in rows:
                     raise DescriptionError(f"{path}: a claim names the row '{claim[key]}', which is not there")
-            if claim.get("data") not in data:
-                raise DescriptionError(f"{path}: a claim names the data '{claim.get('data')}', which are not there")
+        for name in ("claims", "maps"):
+            for table in self.tables.get(name, []):
+                for one in listed(table.get("data")):
+                    if one not in data:
+                        raise DescriptionError(f"{path}: [[{name}]] names the data '{one}', which are not there")
+                for one in table.get("rows", []):
+                    if one not in rows:
+                        raise DescriptionError(f"{path}: [[{name}]] names the row '{one}', which is not there")
 
     @property
     def title(self):
@@ -122,8 +143,17 @@ class Description:
 
     def rows(self, size, data):
         """Of one data set, in the order of the description."""
-        rows = [row for table in self.tables.get("rows", []) if not (row := of_size(table, size)).get("skip")]
+        rows = [row for table in self.tables.get("rows", []) if not (row := of_size(self._whole(table), size)).get("skip")]
         return [row for row in rows if data in row.get("data", [data])]
+
+    def _whole(self, row):
+        """A row with what it takes from the one that it is like."""
+        if "like" not in row:
+            return row
+        model = next((table for table in self.tables["rows"] if table["name"] == row["like"]), None)
+        if model is None or "like" in model:
+            raise DescriptionError(f"{self.name}: '{row['name']}' is like '{row['like']}', which is no row of its own")
+        return merged({key: value for key, value in model.items() if key not in ("data", "x")}, row)
 
     def cells(self, size):
         """The first seed of everything comes first, so that a run that is cut short has something to show."""
@@ -131,7 +161,9 @@ class Description:
         for seed in self.seeds(size):
             for data in self.data_sets(size):
                 for row in self.rows(size, data["name"]):
-                    settings = merged(merged(self.tables.get("settings", {}), data.get("settings", {})), row.get("settings", {}))
+                    settings = self.tables.get("settings", {})
+                    for own in (self.tables["sizes"][size], data, row):
+                        settings = merged(settings, own.get("settings", {}))
                     out.append(Cell(size, data["name"], row["name"], seed, row["method"], settings))
         return out
 

@@ -162,16 +162,20 @@ class Machine:
         note.write_text(json.dumps(data["simulate"]))
         return True
 
-    def fit(self, cell):
+    def run_file(self, cell):
+        """Writes what drift compare is to do."""
         folder = self.folder_of(cell)
         folder.mkdir(parents=True, exist_ok=True)
         settings = with_data(cell.settings, self.options.data)
         settings["seed"] = cell.seed
         settings["data"] = {**settings.get("data", {}), "files": self.files(cell.data)}
         settings["compare"] = {**settings.get("compare", {}), "methods": [cell.method], "seeds": 1, "folder": str(folder / "kept")}
-        run_file = folder / "run.toml"
-        run_file.write_text(toml_text(settings))
-        command = [*self.drift(), "compare", str(run_file), "--json"]
+        path = folder / "run.toml"
+        path.write_text(toml_text(settings))
+        return path
+
+    def fit(self, cell):
+        command = [*self.drift(), "compare", str(self.run_file(cell)), "--json"]
         if not self.writes_truth(cell):
             command.append("--no-maps")
         if self.options.threads:
@@ -195,30 +199,6 @@ class Machine:
     def folder_of(self, cell):
         return self.work / plain(cell.data) / f"{plain(cell.row)}-{cell.seed}"
 
-    def draw_maps(self):
-        """Means and standard deviations of every row's first seed, beside the truth; returns the pictures."""
-        pictures = []
-        for data in self.description.data_sets(self.size):
-            maps = {}
-            for cell in self.description.cells(self.size):
-                found = sorted(self.folder_of(cell).glob("kept/fits/*.nc"), key=lambda path: path.stat().st_mtime)
-                if cell.data == data["name"] and cell.seed == 1 and found:
-                    maps[cell.row] = found[-1]
-            truth = sorted(self.work.glob(f"{plain(data['name'])}/*/kept/truth.nc"))
-            if len(maps) < 2:
-                continue
-            for kind in ("mean", "sd"):
-                panels = [("truth", truth[-1])] if truth and kind == "mean" else []
-                scale = ["--scale-of-first"] if panels else []
-                panels += maps.items()
-                picture = self.description.folder / f"{self.size}-{plain(data['name'])}-{kind}.png"
-                names = [word for name, _ in panels for word in ("--name", name)]
-                command = [*self.drift(), "plot", *(str(path) for _, path in panels), *names, *scale, "--panels", kind,
-                           "--dpi", "90", "--quiet", "--out", str(picture)]  # fmt: skip
-                if subprocess.run(command, check=False).returncode == 0:
-                    pictures.append(picture)
-        return pictures
-
     def command_words(self, cell):
         return f"tools/experiments {self.description.name} --{self.size} --only {shlex.quote(cell.row)}"
 
@@ -233,6 +213,7 @@ class Machine:
             return record
         record["observations"] = {"training": table["training_observations"], "scored": table["held_out_observations"]}
         record["unit"] = table["unit"]
+        record["build"] = table["build"]
         record["threads"] = table["threads"]
         record["scores"] = {name: entry["mean"] for name, entry in method["measures"].items()}
         record["findings"] = method["findings"]

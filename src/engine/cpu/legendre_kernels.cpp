@@ -120,7 +120,7 @@ struct Recurrence {
   }
 };
 
-// What the features of one vector have in common for all rows.
+// Constants of one vector's features, common to all rows.
 class FeatureColumn {
  public:
   template <class SomeLanes>
@@ -144,7 +144,7 @@ class FeatureColumn {
     amplitude_ = hn::Mul(hn::Mul(set(0.7978845608028654), scale), hn::Mul(hn::Sqrt(inverse), series));
   }
 
-  // Whether every lane is of low degree.
+  // True if every lane is of low degree.
   HWY_INLINE bool is_low() const { return hn::AllTrue(FloatTag(), hn::Lt(degree, set(kLeastExpandedDegree))); }
 
   // Where the expansion holds; elsewhere `expand` gives anything.

@@ -24,7 +24,7 @@ inline constexpr std::size_t kBlockRows = 256;
 // A batch's gradient is summed from at most this many slices, in their order: fixed, so that results do not depend on threads.
 inline constexpr std::size_t kMaxSlices = 8;
 
-// What the members of one run share.
+// State shared by the members of one run.
 struct TrainingJob {
   const TrainingSet& data;
   const Recipe& recipe;

@@ -6,7 +6,7 @@
 
 namespace drift::cpu {
 
-// What the forward and the backward pass share.
+// Code shared by the forward and the backward pass.
 
 inline std::size_t at(int index) { return static_cast<std::size_t>(index); }
 

@@ -53,7 +53,7 @@ struct Network {
 // that product by a third; a copy takes 2 % of it.
 inline constexpr std::size_t kPanelRows = 128;
 
-// What the backward pass is asked for besides the bottlenecks' gradients.
+// Results of the backward pass besides the bottlenecks' gradients.
 struct Wanted {
   bool backward = false;     // keep what the backward pass needs
   bool hyper = false;        // gradients of the hyperparameters' logarithms
@@ -94,7 +94,7 @@ class Workspace {
     AlignedVector<Real> feature;         // [rows, stride]; shared by layers when there is no backward pass
     AlignedVector<Real> slope;           // [rows, stride], first the hidden share of the phase; likewise
   };
-  // What a random pass keeps of a trained matrix for its way back; the head's comes after the layers'.
+  // State that a random pass keeps of a trained matrix for the backward pass; the head's comes after the layers'.
   struct MatrixMemory {
     AlignedVector<Real> mask;    // [rows, stride] of the input
     AlignedVector<Real> spread;  // [rows, outputs] d output / d variance
@@ -110,14 +110,14 @@ class Workspace {
     return wanted_.backward ? layer : plan_.layers[layer].chain == ChainId::dense ? layer % 2 : 0;
   }
   Real* feature(std::size_t layer) { return layers_[feature_place(layer)].feature.data(); }
-  // What the layer's matrix is multiplied by.
+  // The factor of the layer's matrix.
   MatrixView<Real> features(std::size_t layer, std::size_t rows);
   Real* slope(std::size_t layer) { return layers_[wanted_.backward ? layer : 0].slope.data(); }
   // Where a layer's output goes (u of the next layer, the head's input or the output), and its gradient comes from. The shares of
   // a folded head's sum all have the gradient of the sum.
   MatrixView<Real> destination(const LayerPlan& layer, std::size_t rows);
   MatrixView<Real> destination_gradient(const LayerPlan& layer, std::size_t rows);
-  // What the head is multiplied by: its inputs or, after dropout, what is left of them. Hyperparameters want them whole.
+  // The factor of the head: its inputs or, after dropout, the remaining ones. Hyperparameters want them whole.
   MatrixView<Real> head_seen(std::size_t rows) { return {(dropped_ ? head_dropped_ : head_input_).data(), rows, head_columns_}; }
   void allocate_noise(std::size_t max_rows);
 

@@ -33,14 +33,14 @@ class StepNoise {
   std::uint64_t step_;
 };
 
-// What makes a training pass random: dropout of the inputs of every trained matrix, or the noise of variational weights.
+// Randomness of a training pass: dropout of the inputs of every trained matrix, or the noise of variational weights.
 struct PassNoise {
   StepNoise numbers;
   std::size_t first_row = 0;  // of the block, in the batch
   double dropout = 0.0;       // share of the inputs left out
 };
 
-// What the numbers of one row are made from.
+// Key of the numbers of one row.
 struct NoiseRow {
   std::array<std::uint32_t, 2> key;
   std::array<std::uint32_t, 2> tail;  // of the counters

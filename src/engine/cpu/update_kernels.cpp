@@ -1,4 +1,4 @@
-// What happens to parameters and gradients between passes: sums over threads' slices, Adam, products by elements. Every element
+// Operations on parameters and gradients between passes: sums over threads' slices, Adam, products by elements. Every element
 // is computed by itself, in one order, so results do not depend on the vector's width.
 
 #include <cassert>

@@ -8,7 +8,7 @@
 
 namespace drift::cuda {
 
-// What make_cuda_engine() decides by itself; tests decide otherwise.
+// Choices that make_cuda_engine() makes by itself and tests make otherwise.
 struct CudaOptions {
   std::vector<int> devices;  // at least one; a device that is named twice is used by two threads
   Precision precision = Precision::tf32;

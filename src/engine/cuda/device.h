@@ -17,7 +17,7 @@ std::string why_no_gpu();
 // The GPUs it can use, by CUDA's numbers.
 std::vector<int> usable_devices();
 
-// What the calling thread does with CUDA goes to `device`, until the end of the scope.
+// Directs the calling thread's CUDA calls to `device` until the end of the scope.
 class OnDevice {
  public:
   explicit OnDevice(int device);
@@ -32,7 +32,7 @@ class OnDevice {
 // Of the present device, as all that follows:
 
 std::size_t free_device_bytes();
-// Whether it is a Hopper, and its own matrix instructions (wgmma) are in the kernels that it runs. Where they are not, as in a
+// True if it is a Hopper, and its own matrix instructions (wgmma) are in the kernels that it runs. Where they are not, as in a
 // library built for 90-virtual without 90a, the fused kernels would do nothing at all; the plain passes take their place. The
 // first call for a device runs a kernel, so it must not come while the thread records a graph: an engine calls it when it is
 // made.
@@ -61,7 +61,7 @@ class Event {
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  // What `later` gets from now on waits for all that `earlier` has got.
+  // Work submitted to `later` from now on waits for all that `earlier` holds.
   void order(cudaStream_t earlier, cudaStream_t later) const;
   void record(const Stream& stream) const;
   void wait() const;  // for what was in the stream when recorded; at once where nothing was

@@ -28,7 +28,7 @@ namespace drift::cuda {
 // bf16) by 64 or 128 rows, 16-byte chunks exchanged by the row's last three bits. One bulk copy of 32 or 16 KiB brings a tile in.
 //   rows image      of M [H, 128]: a tile is 64 rows of M by 4 panels of columns, or 2
 //   columns image   of M [H, 128]: a tile is 128 columns of M, as rows, by 2 panels of H, or 1
-// Which of the two a kernel has is said by `precision`, tf32 or bf16.
+// `precision` selects one of the two for a kernel: tf32 or bf16.
 inline constexpr int kFusedWidth = 128;
 inline constexpr int kFusedTile = 64;          // features
 inline constexpr int kFusedRows = 64;          // of a block

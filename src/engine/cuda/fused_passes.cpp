@@ -105,7 +105,7 @@ void FusedPasses::prepare_layer(std::size_t i, const Stream& stream) {
   prepare_features(i, stream);
 }
 
-// What features are made of, in the kernels' order.
+// Ingredients of features, in the kernels' order.
 void FusedPasses::prepare_features(std::size_t i, const Stream& stream) {
   const LayerPlan& plan = plan_.layers[i];
   Layer& layer = layers_[i];

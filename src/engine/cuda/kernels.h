@@ -9,7 +9,7 @@ namespace drift::cuda {
 
 // The work between matrix products, for all members in one launch. Sums over rows or features have a fixed order.
 
-// What a member's step needs to know besides weights and observations; made on the device at the step's beginning. Kernels are
+// Inputs of a member's step besides weights and observations; made on the device at the step's beginning. Kernels are
 // given one for each member: members of several runs, with their own rates and decay, go together.
 struct StepNumbers {
   std::uint64_t step;  // steps taken, the same for all
@@ -22,14 +22,14 @@ struct StepNumbers {
 };
 inline constexpr int kShuffleKeys = 24;
 
-// What members that go together may differ in.
+// Quantities in which members that are trained together may differ.
 struct MemberNumbers {
   std::uint64_t seed;
   std::uint32_t index;  // of the member in its run
   double rate, hyper_rate, muon_rate;
   float value_noise;  // sd
 };
-// What they share; passed to kernels by value.
+// Quantities that they share; passed to kernels by value.
 struct RunNumbers {
   Schedule schedule;
   std::uint64_t warmup_steps;
@@ -129,7 +129,7 @@ void expand_structured(const Structured& s, cudaStream_t stream);
 void coordinate_gradient(int members, int rows, int features, int count, const ConstMatrices& phase_gradient,
                          const ConstMatrices& frequencies, const Matrices& gradient, cudaStream_t stream);
 
-// Where random numbers of a step come from (engine/cpu/step_noise.h).
+// Source of a step's random numbers (engine/cpu/step_noise.h).
 struct NoisePlace {
   const StepNumbers* numbers;    // [members]
   const MemberNumbers* members;  // [members]
@@ -149,7 +149,7 @@ void add_square_gradient(int members, int rows, int cols, const ConstMatrices& i
                          const Matrices& target, cudaStream_t stream);
 void copy_matrices(int members, int rows, int cols, const ConstMatrices& from, const Matrices& to, cudaStream_t stream);
 
-// What predictions are compared with, how, and where the loss goes.
+// Targets of predictions, the loss that compares them, and its destination.
 struct LossTarget {
   const float* values = nullptr;   // [members, capacity, outputs]
   const float* weights = nullptr;  // [members, capacity], or all are one
@@ -185,7 +185,7 @@ struct Dot {
 };
 void add_dot(const Dot& d, cudaStream_t stream);
 
-// How a parameter is updated here; orthogonalised momentum and hyperparameters have their own.
+// Update of a parameter here; orthogonalised momentum and hyperparameters have their own.
 enum class Rule : std::uint8_t { none, adam };
 struct AdamUpdate {
   const StepNumbers* numbers;  // [members]

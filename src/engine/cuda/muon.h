@@ -68,9 +68,9 @@ class Muon {
 
   void enqueue(const StepNumbers* numbers, cudaStream_t stream);
 
-  // Whether a bottleneck can be updated by itself, with its images.
+  // True if a bottleneck can be updated by itself, with its images.
   bool is_fused() const { return fused_; }
-  // Where the images of the bottleneck at an offset are.
+  // Address of the images of the bottleneck at an offset.
   using ImagesOf = std::function<MuonImages(std::size_t offset)>;
   void write_images(int tiles, const ImagesOf& images_of, const Stream& stream);
   // Of all members the bottleneck at `offset`; nothing where it is not one of these.

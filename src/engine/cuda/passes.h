@@ -21,7 +21,7 @@ struct Wanted {
   bool variational = false;
 };
 
-// What makes a pass random.
+// Sources of a pass's randomness.
 struct PassNoise {
   const StepNumbers* numbers;    // [members]
   const MemberNumbers* members;  // [members]
@@ -29,7 +29,7 @@ struct PassNoise {
   double dropout;
 };
 
-// Where gradients of the parameters go.
+// Destinations of the parameters' gradients.
 struct GradientPlace {
   float* data = nullptr;  // [members, stride]: parameters, then, of variational weights, their variances; nullptr: not wanted
   std::size_t stride = 0;
@@ -50,7 +50,7 @@ class Passes {
   float* output() { return output_.data(); }            // [members, capacity, outputs]
   float* output_gradient() { return output_gradient_.data(); }
   float* coordinate_gradient() { return coordinate_gradient_.data(); }
-  // What the last trained matrix is multiplied by, before its scale.
+  // The factor of the last trained matrix, before its scale.
   ConstMatrices last_input() const;
 
   void forward(int rows, const PassNoise* noise, cudaStream_t stream);

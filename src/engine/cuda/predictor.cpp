@@ -21,7 +21,7 @@ std::size_t rows_at_once(std::size_t bytes_of_row, std::size_t rows) {
   return std::max<std::size_t>(1, std::min({rows, kMaxRows, std::max<std::size_t>(budget / bytes_of_row / 128 * 128, 128)}));
 }
 
-// What a block of points has to say: [rows, cols], from the device to the caller's matrix.
+// Results of a block of points: [rows, cols], from the device to the caller's matrix.
 struct Result {
   const float* from;
   MatrixView<float> to;  // of all points; empty: not wanted

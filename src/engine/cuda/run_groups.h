@@ -8,7 +8,7 @@
 
 namespace drift::cuda {
 
-// Whether two runs' members can be trained by the same launches: the same shapes, batches and rules. What may differ is a number
+// True if two runs' members can be trained by the same launches: same shapes, batches and rules. All that may differ is a number
 // of the member on the device: seed, lengthscales, amplitudes, weight decay, rates. Where hyperparameters are trained the device
 // keeps their first values once for all, so the networks must be the same.
 bool go_together(const TrainingRun& a, const TrainingRun& b);

@@ -18,7 +18,7 @@ constexpr std::size_t kFewestRows = 256;  // of a pass
 
 std::size_t size(int count) { return static_cast<std::size_t>(count); }
 
-// What a member has on the device besides the rows of a pass, in floats: arrays of Network, Trainer, FusedPasses and Muon.
+// Memory of a member on the device besides the rows of a pass, in floats: arrays of Network, Trainer, FusedPasses and Muon.
 std::size_t floats_of(const Plan& plan, const Recipe& recipe, Wanted wanted, bool fused) {
   std::size_t floats = plan.fixed_size + (wanted.variational ? 9 : 4) * plan.parameter_size;
   for (const LayerPlan& layer : plan.layers) {

@@ -22,9 +22,9 @@ struct TrainedMember {
   std::size_t run;  // for the caller
 };
 
-// What its passes are to do.
+// Tasks of its passes.
 Wanted wanted_of(const TrainedMember& member);
-// Whether the fused kernels are used on the present device.
+// True if the fused kernels are used on the present device.
 bool is_fused(const TrainedMember& member, Precision precision);
 
 // As many of these members, of runs that go together (run_groups.h), as the present device has memory for at once, whole batches

@@ -1,4 +1,4 @@
-#include "output/child_process.h"
+#include "core/child_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,12 +10,11 @@
 
 #include <cerrno>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string_view>
 #include <system_error>
 
+#include "core/whole_file.h"
 #include "drift/control.h"
 #include "drift/error.h"
 
@@ -44,18 +43,6 @@ std::string search_path() {
   return "";
 }
 
-std::string read_whole(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write_whole(const std::filesystem::path& path, std::span<const char> bytes, const std::string& reader) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) throw Error(fmt::format("cannot write {} for {}: {}", path.string(), reader, system_reason(errno)));
-}
-
 // "grdimage [ERROR]: Unable to ..." and what follows it, else the first line of all.
 std::string first_error(const std::string& messages) {
   std::istringstream lines(messages);
@@ -75,7 +62,7 @@ std::vector<char*> c_strings(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// What the child is started with besides its arguments, freed with its owner.
+// Set-up of the child besides its arguments, freed with its owner.
 struct FileActions {
   posix_spawn_file_actions_t actions;
   FileActions() { posix_spawn_file_actions_init(&actions); }
@@ -117,6 +104,18 @@ std::filesystem::path make_private_folder(const std::string& user) {
   return name;
 }
 
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void run_gdal(const std::string& program, const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  environment.insert(environment.end(), {"GDAL_PAM_ENABLED=NO", "CPL_TMPDIR=" + folder.string()});
+  run_child({.name = "GDAL", .path = program, .environment = environment}, arguments, folder, {});
+}
+
 std::string find_program(const std::string& name) {
   std::istringstream folders(search_path());
   for (std::string folder; std::getline(folders, folder, ':');) {
@@ -134,7 +133,7 @@ std::string run_child(const ChildProgram& program, const std::vector<std::string
   if (stop.stop_requested()) throw Stopped("stopped; nothing was drawn");
   // Through files, so that no side ever waits for the other.
   const std::filesystem::path in = folder / "stdin", out = folder / "stdout", err = folder / "stderr";
-  write_whole(in, input, program.name);
+  write_whole_file(in, input);
   FileActions files;
   posix_spawn_file_actions_addopen(&files.actions, STDIN_FILENO, in.c_str(), O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files.actions, STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -155,10 +154,10 @@ std::string run_child(const ChildProgram& program, const std::vector<std::string
         fmt::format("{} was ended by signal {} in '{} {}'", program.name, WTERMSIG(status), word, fmt::join(arguments, " ")));
   }
   if (WEXITSTATUS(status) != 0) {
-    throw Error(
-        fmt::format("{} failed in '{} {}': {}", program.name, word, fmt::join(arguments, " "), first_error(read_whole(err))));
+    throw Error(fmt::format("{} failed in '{} {}': {}", program.name, word, fmt::join(arguments, " "),
+                            first_error(read_whole_file(err))));
   }
-  return read_whole(out);
+  return read_whole_file(out);
 }
 
 }  // namespace drift

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace drift {
+
+// Files that other programs left or are to read, such as those of a temporary folder. Every failure, also of a single call,
+// throws Error with the path and the system's reason: nothing is taken for a shorter file.
+
+// Hands over the bytes of a file in order, in blocks of some megabytes.
+void read_blocks(const std::filesystem::path& path, const std::function<void(std::span<const std::byte>)>& take);
+std::string read_whole_file(const std::filesystem::path& path);
+
+// Makes a file or replaces what is in it, without the care of AtomicFile.
+void write_whole_file(const std::filesystem::path& path, std::span<const char> bytes);
+// The same at a place in an open file.
+void write_at(int file, const std::filesystem::path& path, std::span<const std::byte> bytes, std::size_t place);
+
+}  // namespace drift
