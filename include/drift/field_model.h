@@ -123,7 +123,8 @@ struct ProcessInfo {
   double nu = 0.0;                                  // smoothness of its Matérn covariance
   double lengthscale_x = 0.0, lengthscale_y = 0.0;  // east and north, or x and y
   double shear = 0.0;                               // of x along y, in lengthscales per lengthscale
-  double fine_share = 0.0, fine_length = 0.0;       // share of the variance over so much of the lengthscales; 0: there is none
+  double second_share = 0.0, second_length = 0.0;   // share of the variance over so many of the lengthscales; 0: there is none
+  double second_time_days = 0.0;                    // its time scale, if it is wider and slower and stays at rest; else 0
   double time_lengthscale_days = 0.0;               // 0: the field has no time
   double velocity_x = 0.0, velocity_y = 0.0;        // per day
   double field_sd = 0.0, noise_sd = 0.0;            // of an observation's own error

@@ -64,8 +64,9 @@ py::dict process_of(const drift::ProcessInfo& info) {
   out["lengthscale_x"] = info.lengthscale_x;
   out["lengthscale_y"] = info.lengthscale_y;
   out["shear"] = info.shear;
-  out["fine_share"] = info.fine_share;
-  out["fine_length"] = info.fine_length;
+  out["second_share"] = info.second_share;
+  out["second_length"] = info.second_length;
+  out["second_time_days"] = info.second_time_days;
   if (info.time_lengthscale_days > 0.0) {
     out["time_lengthscale_days"] = info.time_lengthscale_days;
     out["velocity_x_per_day"] = info.velocity_x;

@@ -109,8 +109,10 @@ std::vector<double> usual_latitudes(const Places& places) {
 std::vector<std::string> describe(const Process& process, const Domain& domain) {
   const ProcessInfo info = info_of(process, domain);
   std::string text = fmt::format("Process: Matérn {:g}, lengthscales {}", info.nu, scales_text(info, process.has_time(), domain));
-  if (info.fine_share > 0.0)
-    text += fmt::format("; {:.0f} % of its variance over {:.2g} times these lengths", 100.0 * info.fine_share, info.fine_length);
+  if (info.second_share > 0.0)
+    text +=
+        fmt::format("; {:.0f} % of its variance over {:.2g} times these lengths", 100.0 * info.second_share, info.second_length);
+  if (info.second_time_days > 0.0) text += fmt::format(" and {}, at rest", days_text(info.second_time_days));
   text += fmt::format("; SD of the field {:.3g}, of the noise {:.3g}", info.field_sd, info.noise_sd);
   if (info.track_sd > 0.0) text += fmt::format(", of the error along a track {:.3g}", info.track_sd);
   if (info.platform_sd > 0.0) text += fmt::format(", of the platform bias {:.3g}", info.platform_sd);

@@ -13,6 +13,8 @@
 #include "fitting/fitting_testing.h"
 #include "fitting/method_data.h"
 #include "fitting/networks.h"
+#include "network/safetensors.h"
+#include "process/process.h"
 
 namespace drift {
 namespace {
@@ -200,6 +202,27 @@ TEST(FieldModelFile, KeepsBlendsAndProcesses) {
     EXPECT_EQ(one.mean, other.mean);
     EXPECT_EQ(one.sd_epistemic, other.sd_epistemic);
   }
+}
+
+TEST(FieldModelFile, KeepsALastingStructureInAFormatOfItsOwn) {
+  const ScratchFolder folder;
+  FieldModel model = fitted(FitMethod::process);
+  const auto version = [&](const FieldModel& saved) {
+    save_field_model(folder / "m.safetensors", saved);
+    return SafetensorsFile(folder / "m.safetensors").metadata().at("format_version");
+  };
+  ProcessParameters parameters = model.process->parameters();
+  const auto with = [&](double share, double time) {
+    parameters.second_share = share, parameters.second_length = 2.0, parameters.second_time = time;
+    FieldModel other = model;
+    other.process = std::make_shared<Process>(model.process->space(), true, parameters, model.process->places(), 96);
+    return other;
+  };
+  EXPECT_EQ(version(with(0.0, 0.0)), "8") << "models that earlier versions can use stay as they were";
+  EXPECT_EQ(version(with(0.4, 12.5)), "9");
+  EXPECT_EQ(load_field_model(folder / "m.safetensors").process->parameters(), parameters);
+  save_field_model(folder / "m.safetensors", with(0.4, INFINITY));
+  EXPECT_THROW(load_field_model(folder / "m.safetensors"), Error);
 }
 
 // Where the neighbours of a point change, the mean has small steps that its gradient does not see: most points have none nearby.

@@ -18,7 +18,7 @@ namespace drift {
 namespace {
 
 constexpr const char* kFormat = "drift-model";
-constexpr std::uint64_t kFormatVersion = 8;  // the newest that is read
+constexpr std::uint64_t kFormatVersion = 9;  // the newest that is read
 
 // Version that a model is written as: the oldest that has all it needs.
 std::uint64_t format_version_of(const NetworkSpec& spec, bool variational) {

@@ -166,7 +166,7 @@ TEST(ModelFile, IsRefusedWhenForeign) {
 
 TEST(ModelFile, IsRefusedWhenFromANewerVersion) {
   ChangedModel model;
-  model.metadata()["format_version"] = "9";
+  model.metadata()["format_version"] = "10";
   model.metadata()["drift_version"] = "7.1.0";
   model.metadata()["spec"] = "whatever a newer spec looks like";
   EXPECT_EQ(model.refusal(),

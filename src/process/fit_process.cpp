@@ -32,7 +32,12 @@ constexpr double kDegrees = 6.0;     // of freedom
 constexpr double kSide = 0.2;        // of a group's cell, in lengthscales
 constexpr std::size_t kFewest = 20;  // observations
 constexpr int kRounds = 3;
-constexpr double kFineShare0 = 0.2, kFineLength0 = 0.15;  // where the search for a second structure begins, and its prior lies
+
+// Where the search for a second structure begins, and the middle of its prior.
+struct Second {
+  double share, length, time;
+};
+constexpr Second kFine = {0.2, 0.15, 0.0}, kLasting = {0.5, 3.0, 10.0};
 
 struct Target {
   std::size_t row = 0;
@@ -111,7 +116,15 @@ class Fitter {
       report(0.4 + 0.4 * static_cast<double>(i + 1) / static_cast<double>(smoothnesses.size()));
       if (i > 0 && best.parameters.nu != smoothnesses[i]) break;  // smoother still would be worse still
     }
-    if (!has_tracks_) try_second_structure(best);
+    if (!has_tracks_) {
+      ProcessParameters from = rough_;
+      from.length_x *= 1.5, from.length_y *= 1.5;
+      try_second_structure(from, kFine, best);
+    } else if (has_time_) {
+      ProcessParameters from = best.parameters;
+      from.length_x *= 0.7, from.length_y *= 0.7, from.time_length *= 0.5;
+      try_second_structure(from, kLasting, best);
+    }
     if (space_ == Space::sphere) vary_by_latitude(best);
     report(1.0);
     best.evaluations = evaluations_;
@@ -121,15 +134,22 @@ class Fitter {
  private:
   void report(double share) const { control_.report(share, "fitting the process"); }
 
-  // Beside the roughest field, of longer lengths: the nested model must be worth its two parameters (Akaike's criterion). Where
-  // whole tracks are left out, no target has a neighbour close enough to tell of it.
-  void try_second_structure(ProcessFit& best) {
-    ProcessParameters from = rough_;
-    from.length_x *= 1.5, from.length_y *= 1.5;
-    from.fine_share = kFineShare0, from.fine_length = kFineLength0;
-    const ProcessParameters found = searched(from);
-    const double score = objective(found, nullptr);
-    if (score + 2.0 / groups_ < best.score) best = {found, score, 0};
+  // The nested model must be worth its parameters (Akaike's criterion). A fine structure goes with the roughest first one, of
+  // longer lengths; where whole tracks are left out, no target has a neighbour close enough to tell of it. A lasting one goes
+  // with a first one of shorter lengths, and takes tracks at several times to tell from it.
+  void try_second_structure(ProcessParameters from, const Second& second, ProcessFit& best) {
+    from.second_share = second.share, from.second_length = second.length, from.second_time = second.time;
+    ProcessParameters found = searched(from);
+    if (second.time > 0.0) {  // whose neighbours lie longer ago
+      parameters_ = found;
+      choose_neighbours();
+      found = searched(found);
+    }
+    const double score = objective(found, nullptr), parameters = second.time > 0.0 ? 3.0 : 2.0;
+    if (score + parameters / groups_ < best.score) best = {found, score, 0};
+    if (second.time <= 0.0) return;
+    parameters_ = best.parameters;
+    choose_neighbours();
   }
 
   // Its prior alone decides how far: few groups move it little.
@@ -195,8 +215,9 @@ class Fitter {
     highest_[kLengthX] = highest_[kLengthY] = std::log(3.0 * extent_);
     lowest_[kTimeLength] = std::log(0.01 * time_extent_), highest_[kTimeLength] = std::log(30.0 * time_extent_);
     lowest_[kShear] = -3.0, highest_[kShear] = 3.0;
-    lowest_[kFineShare] = -5.0, highest_[kFineShare] = 5.0;
-    lowest_[kFineLength] = std::log(0.01), highest_[kFineLength] = std::log(0.7);
+    lowest_[kSecondShare] = -5.0, highest_[kSecondShare] = 5.0;
+    lowest_[kSecondLength] = std::log(has_tracks_ ? 0.3 : 0.01), highest_[kSecondLength] = std::log(has_tracks_ ? 30.0 : 0.7);
+    lowest_[kSecondTime] = 0.0, highest_[kSecondTime] = std::log(1000.0);
     lowest_[kDriftX] = lowest_[kDriftY] = -3.0, highest_[kDriftX] = highest_[kDriftY] = 3.0;
     for (int i = kByLatitude; i < kProcessNumbers; ++i) lowest_.at(i) = -2.0, highest_.at(i) = 2.0;
     lowest_[kTrackTime] = std::log(std::max(1e-2 * track_time_, 1e-12));
@@ -252,7 +273,7 @@ class Fitter {
     const double both = std::sqrt(parameters_.length_x * parameters_.length_y);
     const CellSides sides = {has_tracks_ ? kSide * both : 0.0, has_tracks_ ? kSide * parameters_.time_length : 0.0};
     places_ = gather_places(space_, has_time_, data_, sides);
-    const PlaceFinder finder(space_, has_time_, places_, parameters_);
+    const PlaceFinder finder(space_, has_time_, places_, search_parameters(parameters_));
     for_targets([&](Target& target) {
       finder.find(data_.coordinates.row(target.row), settings_.fit_neighbours, target.exclusion, Edges::sharp, target.near);
     });
@@ -302,9 +323,11 @@ class Fitter {
     pull(stretch, 0.7, kLengthX);
     if (gradient) gradient->at(kLengthY) -= stretch / (0.49 * groups_);
     pull(x[kShear], 0.7, kShear);
-    if (p.fine_share > 0.0) {
-      pull(x[kFineShare] - std::log(kFineShare0 / (1.0 - kFineShare0)), 1.5, kFineShare);
-      pull(x[kFineLength] - std::log(kFineLength0), 1.0, kFineLength);
+    if (p.second_share > 0.0) {
+      const Second& middle = p.second_time > 0.0 ? kLasting : kFine;
+      pull(x[kSecondShare] - std::log(middle.share / (1.0 - middle.share)), 1.5, kSecondShare);
+      pull(x[kSecondLength] - std::log(middle.length), 1.0, kSecondLength);
+      if (p.second_time > 0.0) pull(x[kSecondTime] - std::log(middle.time), 1.5, kSecondTime);
     }
     for (int i = kByLatitude; i < kProcessNumbers && by_latitude_; ++i) pull(x.at(i), 0.5, i);
     if (has_time_) pull(x[kDriftX], 1.0, kDriftX), pull(x[kDriftY], 1.0, kDriftY);
@@ -326,7 +349,8 @@ class Fitter {
 
   std::vector<int> free_numbers(const ProcessParameters& p) const {
     std::vector<int> free = {kLengthX, kLengthY, kShear, kSill, kNugget};
-    if (p.fine_share > 0.0) free.insert(free.end(), {kFineShare, kFineLength});
+    if (p.second_share > 0.0) free.insert(free.end(), {kSecondShare, kSecondLength});
+    if (p.second_share > 0.0 && p.second_time > 0.0) free.push_back(kSecondTime);
     if (has_time_) free.insert(free.end(), {kTimeLength, kDriftX, kDriftY});
     if (p.track_variance > 0.0) free.insert(free.end(), {kTrackVariance, kTrackTime});
     if (p.platform_variance > 0.0) free.push_back(kPlatformVariance);

@@ -11,7 +11,7 @@
 namespace drift {
 namespace {
 
-constexpr double kFineNu = 1.5;
+constexpr double kFineNu = 1.5;  // of a fine second structure
 
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -36,9 +36,10 @@ ProcessNumbers packed(const ProcessParameters& p) {
   numbers[kDriftX] = p.drift_x;
   numbers[kDriftY] = p.drift_y;
   numbers[kSill] = std::log(p.sill);
-  const double share = std::clamp(p.fine_share, 1e-9, 1.0 - 1e-9);
-  numbers[kFineShare] = std::log(share / (1.0 - share));
-  numbers[kFineLength] = std::log(p.fine_length);
+  const double share = std::clamp(p.second_share, 1e-9, 1.0 - 1e-9);
+  numbers[kSecondShare] = std::log(share / (1.0 - share));
+  numbers[kSecondLength] = std::log(p.second_length);
+  numbers[kSecondTime] = std::log(std::max(p.second_time, 1e-12));
   numbers[kNugget] = std::log(std::max(p.nugget, 1e-12));
   numbers[kTrackVariance] = std::log(std::max(p.track_variance, 1e-12));
   numbers[kTrackTime] = std::log(p.track_time);
@@ -56,10 +57,11 @@ ProcessParameters unpacked(const ProcessNumbers& numbers, const ProcessParameter
   p.drift_x = numbers[kDriftX];
   p.drift_y = numbers[kDriftY];
   p.sill = std::exp(numbers[kSill]);
-  p.fine_length = std::exp(numbers[kFineLength]);
+  p.second_length = std::exp(numbers[kSecondLength]);
   p.nugget = std::exp(numbers[kNugget]);
   // A part that is left out stays out.
-  p.fine_share = rest.fine_share > 0.0 ? 1.0 / (1.0 + std::exp(-numbers[kFineShare])) : 0.0;
+  p.second_share = rest.second_share > 0.0 ? 1.0 / (1.0 + std::exp(-numbers[kSecondShare])) : 0.0;
+  p.second_time = rest.second_time > 0.0 ? std::exp(numbers[kSecondTime]) : 0.0;
   p.track_variance = rest.track_variance > 0.0 ? std::exp(numbers[kTrackVariance]) : 0.0;
   p.track_time = std::exp(numbers[kTrackTime]);
   p.platform_variance = rest.platform_variance > 0.0 ? std::exp(numbers[kPlatformVariance]) : 0.0;
@@ -75,80 +77,126 @@ Eigen::Matrix3d moving_frame(const ProcessParameters& p) {
   return frame;
 }
 
-// q of each point; the target's is zero.
-void Kriging::place_points() {
-  const Eigen::Matrix3d frame = moving_frame(*parameters_);
-  points_.resize(n_ + 1, kDimensions);
-  points_.row(0).setZero();
-  points_.col(3).setZero();
-  for (Index i = 0; i < n_; ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    for (Index a = 0; a < 3; ++a) {
-      points_(i + 1, a) = frame(a, 0) * near_->x[row] + frame(a, 1) * near_->y[row] + frame(a, 2) * near_->t[row];
-    }
-  }
-  if (parameters_->fine_share > 0.0) fine_points_ = points_ / parameters_->fine_length;
+ProcessParameters search_parameters(const ProcessParameters& p) {
+  if (p.second_share <= 0.0 || p.second_time <= 0.0) return p;
+  ProcessParameters out = p;
+  const double length = std::pow(p.second_length, p.second_share), time = std::pow(p.second_time, p.second_share);
+  out.length_x *= length, out.length_y *= length, out.time_length *= time;
+  out.drift_x *= (1.0 - p.second_share) * time / length, out.drift_y *= (1.0 - p.second_share) * time / length;
+  out.second_share = 0.0;
+  return out;
 }
 
-// Correlations of the points from the j-th on with a point, and their pulls where they are wanted.
-void Kriging::correlate(Index j, const std::array<double, kDimensions>& point, int dimensions, double* value, double* pull) {
+Frames frames_of(const ProcessParameters& p) {
+  const Eigen::Matrix3d first = moving_frame(p);
+  if (p.second_time <= 0.0) return {first, first / p.second_length};
+  ProcessParameters resting = p;
+  resting.drift_x = resting.drift_y = 0.0;
+  Eigen::Matrix3d second = moving_frame(resting) / p.second_length;
+  second(2, 2) = 1.0 / (p.time_length * p.second_time);
+  return {first, second};
+}
+
+Kriging::Point Kriging::Structure::at(const std::array<double, 3>& place, double off_data) const {
+  const Eigen::Vector3d q = frame * Eigen::Map<const Eigen::Vector3d>(place.data());
+  return {q[0], q[1], q[2], off_data};
+}
+
+// q of each point; the target's is zero.
+void Kriging::place_points() {
   const ProcessParameters& p = *parameters_;
-  const auto stride = static_cast<std::size_t>(n_ + 1);
-  const Index count = n_ + 1 - j;
-  const auto structure = [&](const MatrixXd& points, const double* at, double nu, double* to, double* to_pull) {
-    const gp::PlanarColumn column = {.points = points.data() + j,
-                                     .stride = stride,
-                                     .point = at,
-                                     .count = dimensions,
-                                     .n = static_cast<std::size_t>(count),
-                                     .form = gp::planar_form({.family = Family::matern, .nu = nu})};
-    if (to_pull) {
-      gp::planar_values_and_pulls(column, to, to_pull);
-    } else {
-      gp::planar_values(column, 1.0, to);
+  const Frames frames = frames_of(p);
+  const double off = p.nu == 0.5 ? kRounded : 0.0;
+  second_ = p.second_share > 0.0;
+  structures_[0].share = 1.0 - p.second_share, structures_[0].nu = p.nu, structures_[0].off = off;
+  structures_[1].share = p.second_share, structures_[1].nu = p.second_time > 0.0 ? p.nu : kFineNu;
+  structures_[1].off = off / p.second_length, structures_[1].drifts = p.second_time > 0.0 ? 0.0 : 1.0;
+  for (std::size_t s = 0; s < structures().size(); ++s) {
+    Structure& structure = structures_.at(s);
+    structure.frame = frames.at(s);
+    structure.points.resize(n_ + 1, kDimensions);
+    structure.points.row(0).setZero();
+    structure.points.col(3).setZero();
+    for (Index i = 0; i < n_; ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      for (Index a = 0; a < 3; ++a) {
+        structure.points(i + 1, a) =
+            structure.frame(a, 0) * near_->x[row] + structure.frame(a, 1) * near_->y[row] + structure.frame(a, 2) * near_->t[row];
+      }
     }
-  };
-  structure(points_, point.data(), p.nu, value, pull);
-  if (p.fine_share <= 0.0) return;
-  std::array<double, kDimensions> fine_point = point;
-  for (double& x : fine_point) x /= p.fine_length;
-  fine_value_.resize(count), fine_slope_.resize(count);
-  structure(fine_points_, fine_point.data(), kFineNu, fine_value_.data(), pull ? fine_slope_.data() : nullptr);
-  Eigen::Map<VectorXd> values(value, count);
-  values += p.fine_share * (fine_value_ - values);
-  if (!pull) return;
-  Eigen::Map<VectorXd> pulls(pull, count);
-  pulls += p.fine_share * (fine_slope_ / (p.fine_length * p.fine_length) - pulls);
+  }
+}
+
+// Correlations of the points from the j-th on with a point, and their pulls if wanted.
+void Kriging::correlate(const Structure& structure, Index j, const Point& point, int dimensions, double* value, double* pull) {
+  const gp::PlanarColumn column = {.points = structure.points.data() + j,
+                                   .stride = static_cast<std::size_t>(n_ + 1),
+                                   .point = point.data(),
+                                   .count = dimensions,
+                                   .n = static_cast<std::size_t>(n_ + 1 - j),
+                                   .form = gp::planar_form({.family = Family::matern, .nu = structure.nu})};
+  if (pull) {
+    gp::planar_values_and_pulls(column, value, pull);
+  } else {
+    gp::planar_values(column, 1.0, value);
+  }
+}
+
+// Of the places with a point near the target.
+VectorXd Kriging::covariance_with(const std::array<double, 3>& place, bool rounded) {
+  VectorXd all = VectorXd::Zero(n_);
+  column_.resize(n_);
+  for (const Structure& structure : structures()) {
+    correlate(structure, 1, structure.at(place, rounded ? structure.off : 0.0), rounded ? kDimensions : 3, column_.data(),
+              nullptr);
+    all += parameters_->sill * structure.share * column_;
+  }
+  return all;
 }
 
 // The lower triangle of K as far as it is the field's, k and k~; with motions, pulls too.
 void Kriging::fill_field() {
   const double sill = parameters_->sill;
   const bool moves = !near_->motion.empty();
-  if (moves) pull_.resize(n_ + 1, n_ + 1);
-  for (Index j = 0; j < n_; ++j) {
-    const std::array<double, kDimensions> point = {points_(j + 1, 0), points_(j + 1, 1), points_(j + 1, 2)};
-    double* const to = factor_.column(static_cast<std::size_t>(j)) + j;
-    correlate(j + 1, point, 3, to, moves ? pull_.col(j + 1).data() + j + 1 : nullptr);
-    VectorXd::Map(to, n_ - j) *= sill;
+  target_.setZero(n_), rounded_.setZero(n_);
+  column_.resize(n_);
+  for (Structure& structure : structures()) {
+    const double scale = sill * structure.share;
+    if (moves) structure.pull.resize(n_ + 1, n_ + 1);
+    for (Index j = 0; j < n_; ++j) {
+      const Point point = {structure.points(j + 1, 0), structure.points(j + 1, 1), structure.points(j + 1, 2)};
+      double* const pull = moves ? structure.pull.col(j + 1).data() + j + 1 : nullptr;
+      VectorXd::MapType to(factor_.column(static_cast<std::size_t>(j)) + j, n_ - j);
+      correlate(structure, j + 1, point, 3, column_.data(), pull);
+      if (&structure == structures_.data()) {
+        to = scale * column_.head(n_ - j);
+      } else {
+        to += scale * column_.head(n_ - j);
+      }
+    }
+    correlate(structure, 1, structure.target(0.0), 3, column_.data(), nullptr);
+    target_ += scale * column_;
+    structure.rounded.resize(n_), structure.rounded_pull.resize(n_);
+    correlate(structure, 1, structure.target(structure.off), kDimensions, structure.rounded.data(),
+              structure.rounded_pull.data());
+    rounded_ += scale * structure.rounded;
   }
-  const std::array<double, kDimensions> target = {}, off = {0.0, 0.0, 0.0, parameters_->nu == 0.5 ? kRounded : 0.0};
-  target_.resize(n_), rounded_.resize(n_), rounded_pull_.resize(n_);
-  correlate(1, target, 3, target_.data(), nullptr);
-  correlate(1, off, kDimensions, rounded_.data(), rounded_pull_.data());
-  target_ *= sill, rounded_ *= sill, rounded_pull_ *= sill;
 }
 
-// Columns of the lower triangle.
+// Columns of the lower triangles.
 void Kriging::fill_correlations() {
   const Index size = n_ + 1;
-  const bool fine = parameters_->fine_share > 0.0;
-  correlation_.resize(size, size), pull_.resize(size, size);
-  if (fine) fine_.resize(size, size), fine_pull_.resize(size, size);
-  for (Index j = 0; j < size; ++j) {
-    const std::array<double, kDimensions> point = {points_(j, 0), points_(j, 1), points_(j, 2)};
-    correlate(j, point, 3, correlation_.col(j).data() + j, pull_.col(j).data() + j);
-    if (fine) fine_.col(j).tail(size - j) = fine_value_, fine_pull_.col(j).tail(size - j) = fine_slope_;
+  for (Structure& structure : structures()) {
+    structure.correlation.resize(size, size), structure.pull.resize(size, size);
+    for (Index j = 0; j < size; ++j) {
+      const Point point = {structure.points(j, 0), structure.points(j, 1), structure.points(j, 2)};
+      correlate(structure, j, point, 3, structure.correlation.col(j).data() + j, structure.pull.col(j).data() + j);
+    }
+    for (Index j = 0; j < size; ++j) {
+      for (Index i = 0; i < j; ++i) {
+        structure.correlation(i, j) = structure.correlation(j, i), structure.pull(i, j) = structure.pull(j, i);
+      }
+    }
   }
 }
 
@@ -189,45 +237,30 @@ void Kriging::for_pairs_of_a_track(const Work& work) {
   }
 }
 
-std::array<double, Kriging::kDimensions> Kriging::frame_point(const std::array<double, 3>& at) const {
-  const Eigen::Vector3d q = moving_frame(*parameters_) * Eigen::Map<const Eigen::Vector3d>(at.data());
-  return {q[0], q[1], q[2], 0.0};
-}
-
-double Kriging::covariance_between(const std::array<double, kDimensions>& a, const std::array<double, kDimensions>& b) {
-  const ProcessParameters& p = *parameters_;
-  const auto correlation = [&](double length, double nu) {
-    std::array<double, 3> from = {}, to = {};
-    for (std::size_t d = 0; d < 3; ++d) from.at(d) = a.at(d) / length, to.at(d) = b.at(d) / length;
+double Kriging::covariance_between(const std::array<double, 3>& a, const std::array<double, 3>& b) {
+  double all = 0.0;
+  for (const Structure& structure : structures()) {
+    const Point from = structure.at(a, 0.0), to = structure.at(b, 0.0);
     double value = 0.0;
     gp::planar_values({.points = from.data(),
                        .stride = 1,
                        .point = to.data(),
                        .count = 3,
                        .n = 1,
-                       .form = gp::planar_form({.family = Family::matern, .nu = nu})},
+                       .form = gp::planar_form({.family = Family::matern, .nu = structure.nu})},
                       1.0, &value);
-    return value;
-  };
-  const double own = correlation(1.0, p.nu);
-  return p.sill * (p.fine_share > 0.0 ? own + p.fine_share * (correlation(p.fine_length, kFineNu) - own) : own);
+    all += parameters_->sill * structure.share * value;
+  }
+  return all;
 }
 
 // The rounded covariances of the pairs' ends, and the right-hand sides of their differences.
 void Kriging::add_pairs(std::span<const PlacePair> pairs, Index first_side) {
-  const double sill = parameters_->sill;
   pair_covariance_.resize(n_, 2 * static_cast<Index>(pairs.size()));
-  VectorXd difference(n_), end(n_);
   for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
-    difference.setZero();
-    for (const bool second : {false, true}) {
-      std::array<double, kDimensions> at = frame_point(second ? pairs[pair].b : pairs[pair].a);
-      correlate(1, at, 3, end.data(), nullptr);
-      difference += (second ? sill : -sill) * end;
-      at[3] = parameters_->nu == 0.5 ? kRounded : 0.0;
-      correlate(1, at, kDimensions, end.data(), nullptr);
-      pair_covariance_.col(2 * static_cast<Index>(pair) + (second ? 1 : 0)) = sill * end;
-    }
+    const VectorXd difference = covariance_with(pairs[pair].b, false) - covariance_with(pairs[pair].a, false);
+    pair_covariance_.col(2 * static_cast<Index>(pair)) = covariance_with(pairs[pair].a, true);
+    pair_covariance_.col(2 * static_cast<Index>(pair) + 1) = covariance_with(pairs[pair].b, true);
     for (Index i = 0; i < n_; ++i)
       factor_.side(static_cast<std::size_t>(first_side) + pair, static_cast<std::size_t>(i)) = difference[i];
   }
@@ -240,7 +273,7 @@ void Kriging::solve_pairs(std::span<const PlacePair> pairs, Index first_side) {
     const auto column = static_cast<Index>(2 * pair);
     const auto d = solved_.col(first_side + static_cast<Index>(pair));
     const double sum = ones.dot(d), sill = parameters_->sill;
-    const double alone = 2.0 * (sill - covariance_between(frame_point(pairs[pair].a), frame_point(pairs[pair].b)));
+    const double alone = 2.0 * (sill - covariance_between(pairs[pair].a, pairs[pair].b));
     pairs_[pair] = {.mean_a = gls_ + dual().dot(pair_covariance_.col(column)),
                     .mean_b = gls_ + dual().dot(pair_covariance_.col(column + 1)),
                     .variance = std::max(0.0, alone - d.squaredNorm() + sum * sum / ones.squaredNorm())};
@@ -293,34 +326,43 @@ void Kriging::solve(const ProcessParameters& parameters, const Neighbourhood& ne
 }
 
 // d mean = c'(dk~ - dK w~) + w~'dy, where dK is that of the places' q, of their errors and of the times on one track. With
-// S_ij = sill pull_ij (c_i w~_j + c_j w~_i), the first of these is  -c'dK w~ = sum over i > j of S_ij (q_i - q_j)(dq_i - dq_j).
-std::array<double, 3> Kriging::slope(const Eigen::Matrix3d& frame_motion) {
+// S_ij = sill pull_ij (c_i w~_j + c_j w~_i), the first of these is  -c'dK w~ = sum over i > j of S_ij (q_i - q_j)(dq_i - dq_j),
+// for each structure in its own frame.
+std::array<double, 3> Kriging::slope(const Frames& frame_motion) {
   const ProcessParameters& p = *parameters_;
   const Eigen::MatrixXd::ConstColXpr c = dual(), w = std::as_const(back_).col(2);
-  MatrixXd& to_q = to_q_;  // [n, 3] what each dq counts for
-  to_q = rounded_pull_.cwiseProduct(c).asDiagonal() * (-points_.bottomLeftCorner(n_, 3));
+  MatrixXd& to_place = to_place_;  // [n, 3] what a place's motion counts for
+  to_place.setZero(n_, 3);
+  double turned = 0.0;
   VectorXd s(n_), sd(n_);
-  for (Index j = 0; j + 1 < n_; ++j) {
-    const Index rest = n_ - 1 - j;
-    s.head(rest) = p.sill * pull_.col(j + 1).tail(rest).cwiseProduct(w[j] * c.tail(rest) + c[j] * w.tail(rest));
-    for (Index a = 0; a < 3; ++a) {
-      const auto q = points_.col(a).tail(rest);
-      sd.head(rest) = s.head(rest).cwiseProduct((q.array() - points_(j + 1, a)).matrix());
-      to_q.col(a).tail(rest) += sd.head(rest);
-      to_q(j, a) -= sd.head(rest).sum();
+  for (std::size_t which = 0; which < structures().size(); ++which) {
+    const Structure& structure = structures_.at(which);
+    const double scale = p.sill * structure.share;
+    MatrixXd to_q = (scale * structure.rounded_pull.cwiseProduct(c)).asDiagonal() * (-structure.points.bottomLeftCorner(n_, 3));
+    for (Index j = 0; j + 1 < n_; ++j) {
+      const Index rest = n_ - 1 - j;
+      s.head(rest) = scale * structure.pull.col(j + 1).tail(rest).cwiseProduct(w[j] * c.tail(rest) + c[j] * w.tail(rest));
+      for (Index a = 0; a < 3; ++a) {
+        const auto q = structure.points.col(a).tail(rest);
+        sd.head(rest) = s.head(rest).cwiseProduct((q.array() - structure.points(j + 1, a)).matrix());
+        to_q.col(a).tail(rest) += sd.head(rest);
+        to_q(j, a) -= sd.head(rest).sum();
+      }
+    }
+    to_place += to_q * structure.frame;
+    for (Index i = 0; i < n_; ++i) {
+      const auto row = static_cast<std::size_t>(i);
+      turned +=
+          to_q.row(i).dot((frame_motion.at(which) * Eigen::Vector3d(near_->x[row], near_->y[row], near_->t[row])).transpose());
     }
   }
-  const Eigen::Matrix3d frame = moving_frame(p);
-  std::array<double, 3> slope = {};
+  std::array<double, 3> slope = {0.0, turned, 0.0};
   for (Index i = 0; i < n_; ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    const PlaceMotion& motion = near_->motion[row];
-    const Eigen::Vector3d counts = frame.transpose() * to_q.row(i).transpose();
+    const PlaceMotion& motion = near_->motion[static_cast<std::size_t>(i)];
     for (std::size_t d = 0; d < 3; ++d) {
-      slope.at(d) += counts[0] * motion.x.at(d) + counts[1] * motion.y.at(d) + counts[2] * motion.t.at(d) +
+      slope.at(d) += to_place(i, 0) * motion.x.at(d) + to_place(i, 1) * motion.y.at(d) + to_place(i, 2) * motion.t.at(d) +
                      w[i] * motion.value.at(d) - c[i] * w[i] * motion.error_variance.at(d);
     }
-    slope[1] += to_q.row(i).dot((frame_motion * Eigen::Vector3d(near_->x[row], near_->y[row], near_->t[row])).transpose());
   }
   for_pairs_of_a_track([&](Index i, Index j, double covariance, double apart) {
     const double count = (c[i] * w[j] + c[j] * w[i]) * covariance * (apart > 0.0 ? 1.0 : -1.0) / p.track_time;
@@ -328,6 +370,33 @@ std::array<double, 3> Kriging::slope(const Eigen::Matrix3d& frame_motion) {
     for (std::size_t d = 0; d < 3; ++d) slope.at(d) += count * (a.t.at(d) - b.t.at(d));
   });
   return slope;
+}
+
+// Of the numbers that a structure's q are made of. q_x = (x / l_x + shear y / l_y - u t / l_t) / length and so on, with u = v = 0
+// at rest; each moment is a sum over i, j of m_ij (q_i - q_j)_a (q_i - q_j)_b.
+void Kriging::add_frame_gradient(const Structure& structure, const MatrixXd& count, ProcessNumbers& gradient) {
+  const ProcessParameters& p = *parameters_;
+  const MatrixXd m = p.sill * structure.share * count.cwiseProduct(structure.pull);
+  const VectorXd sums = m.rowwise().sum();
+  MatrixXd moved(n_ + 1, 3);
+  multiply(1.0, m, false, structure.points.leftCols(3), false, 0.0, moved);
+  const auto moment = [&](Index a, Index b) {
+    return 2.0 *
+           (sums.cwiseProduct(structure.points.col(a)).dot(structure.points.col(b)) - structure.points.col(a).dot(moved.col(b)));
+  };
+  const double xx = moment(0, 0), yy = moment(1, 1), tt = moment(2, 2);
+  const double xt = structure.drifts * moment(0, 2), yt = structure.drifts * moment(1, 2);
+  const double sheared = moment(0, 1) + p.drift_y * xt;  // of q_x with y / l_y
+  gradient[kLengthX] += xx + p.drift_x * xt - p.shear * sheared;
+  gradient[kLengthY] += yy + p.drift_y * yt + p.shear * sheared;
+  gradient[kShear] -= sheared;
+  gradient[kTimeLength] += tt - p.drift_x * xt - p.drift_y * yt;
+  gradient[kDriftX] += xt;
+  gradient[kDriftY] += yt;
+  if (&structure == structures_.data()) return;
+  const bool lasting = p.second_time > 0.0;
+  gradient[kSecondLength] += xx + yy + (lasting ? 0.0 : tt);
+  if (lasting) gradient[kSecondTime] += tt;
 }
 
 void Kriging::add_gradient(double d_mean, double d_variance, ProcessNumbers& gradient) {
@@ -342,36 +411,14 @@ void Kriging::add_gradient(double d_mean, double d_variance, ProcessNumbers& gra
   count.block(0, 1, 1, n_) = count.block(1, 0, n_, 1).transpose();
   count.bottomRightCorner(n_, n_) =
       d_variance * weights * weights.transpose() - 0.5 * d_mean * (duals * weights.transpose() + weights * duals.transpose());
-  for (Index j = 0; j < size; ++j) {
-    for (Index i = 0; i < j; ++i) correlation_(i, j) = correlation_(j, i), pull_(i, j) = pull_(j, i);
-    for (Index i = 0; i < j && p.fine_share > 0.0; ++i) fine_(i, j) = fine_(j, i), fine_pull_(i, j) = fine_pull_(j, i);
+  for (const Structure& structure : structures()) {
+    gradient[kSill] += p.sill * structure.share * count.cwiseProduct(structure.correlation).sum();
+    add_frame_gradient(structure, count, gradient);
   }
-  gradient[kSill] += p.sill * count.cwiseProduct(correlation_).sum();
-
-  if (p.fine_share > 0.0) {
-    gradient[kFineShare] += p.sill * p.fine_share * count.cwiseProduct(fine_ - correlation_).sum();
-    const double scale = p.sill * p.fine_share / (p.fine_length * p.fine_length);
-    const MatrixXd m = scale * count.cwiseProduct(fine_pull_);
-    const auto q = points_.leftCols(3);
-    gradient[kFineLength] += 2.0 * (m.rowwise().sum().dot(q.rowwise().squaredNorm()) - q.cwiseProduct(m * q).sum());
+  if (second_) {
+    gradient[kSecondShare] += p.sill * p.second_share * (1.0 - p.second_share) *
+                              count.cwiseProduct(structures_[1].correlation - structures_[0].correlation).sum();
   }
-
-  const MatrixXd m = p.sill * count.cwiseProduct(pull_);
-  const VectorXd sums = m.rowwise().sum();
-  MatrixXd moved(size, 3);
-  multiply(1.0, m, false, points_.leftCols(3), false, 0.0, moved);
-  // sum over i, j of m_ij (q_i - q_j)_a (q_i - q_j)_b
-  const auto moment = [&](Index a, Index b) {
-    return 2.0 * (sums.cwiseProduct(points_.col(a)).dot(points_.col(b)) - points_.col(a).dot(moved.col(b)));
-  };
-  const double xx = moment(0, 0), yy = moment(1, 1), tt = moment(2, 2), xt = moment(0, 2), yt = moment(1, 2);
-  const double sheared = moment(0, 1) + p.drift_y * xt;  // of q_x with y / l_y
-  gradient[kLengthX] += xx + p.drift_x * xt - p.shear * sheared;
-  gradient[kLengthY] += yy + p.drift_y * yt + p.shear * sheared;
-  gradient[kShear] -= sheared;
-  gradient[kTimeLength] += tt - p.drift_x * xt - p.drift_y * yt;
-  gradient[kDriftX] += xt;
-  gradient[kDriftY] += yt;
   if (target_platform_ != kField) gradient[kPlatformVariance] += p.platform_variance * d_variance;
   for (Index i = 0; i < n_; ++i) {
     const auto row = static_cast<std::size_t>(i);

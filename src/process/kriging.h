@@ -47,9 +47,15 @@ struct PairForecast {
 
 // q of a point (x, y, t) is this matrix times it: parameters.h.
 Eigen::Matrix3d moving_frame(const ProcessParameters& parameters);
+// Parameters of one structure with the scales and velocity of both, each as far as its share goes: the neighbours of a target are
+// the nearest in its frame.
+ProcessParameters search_parameters(const ProcessParameters& parameters);
+// The same of both structures; without a second one its frame is not used.
+using Frames = std::array<Eigen::Matrix3d, 2>;
+Frames frames_of(const ProcessParameters& parameters);
 
 // The parameters that a search varies, as numbers without bounds: logarithms, but the shear and the drifts as they are,
-// and the fine share as its logit.
+// and the second structure's share as its logit.
 enum ProcessNumber : int {
   kLengthX,
   kLengthY,
@@ -58,8 +64,9 @@ enum ProcessNumber : int {
   kDriftX,
   kDriftY,
   kSill,
-  kFineShare,
-  kFineLength,
+  kSecondShare,
+  kSecondLength,
+  kSecondTime,  // of a lasting structure alone
   kNugget,
   kTrackVariance,
   kTrackTime,
@@ -98,9 +105,9 @@ class Kriging {
   double variance() const { return variance_; }
 
   // For a map, after solve() for the field: the rounded mean, and its slope along x, y and t where the places have their motion;
-  // frame_motion: of moving_frame() as the target moves north.
+  // frame_motion: of frames_of() as the target moves north.
   double rounded_mean() const { return gls_ + dual().dot(rounded_); }
-  std::array<double, 3> slope(const Eigen::Matrix3d& frame_motion);
+  std::array<double, 3> slope(const Frames& frame_motion);
 
   // Of the pairs given to solve(), from the neighbours of the target.
   const std::vector<PairForecast>& pairs() const { return pairs_; }
@@ -111,12 +118,31 @@ class Kriging {
  private:
   static constexpr int kDimensions = 4;  // of q, and the one in which a rounded target lies off the data
 
+  using Point = std::array<double, kDimensions>;  // its q, and how far it lies off the data
+
+  // One term of the covariance.
+  struct Structure {
+    double share = 1.0, nu = 0.5;  // of the sill; smoothness
+    double off = 0.0;              // of a rounded target from the data, in its q
+    double drifts = 1.0;           // 0: it is at rest
+    Eigen::Matrix3d frame;
+    Eigen::MatrixXd points;                 // [n + 1, 4] q of the target, then of the places; 0
+    Eigen::MatrixXd correlation;            // [n + 1, n + 1] lower triangle
+    Eigen::MatrixXd pull;                   // [n + 1, n + 1] its -d / (r dr), lower triangle
+    Eigen::VectorXd rounded, rounded_pull;  // [n] of the rounded target
+
+    Point at(const std::array<double, 3>& place, double off_data) const;
+    Point target(double off_data) const { return {0.0, 0.0, 0.0, off_data}; }
+  };
+  std::span<Structure> structures() { return std::span(structures_).first(second_ ? 2 : 1); }
+
   void place_points();
-  void correlate(Eigen::Index j, const std::array<double, kDimensions>& point, int dimensions, double* value, double* pull);
+  void correlate(const Structure& structure, Eigen::Index j, const Point& point, int dimensions, double* value, double* pull);
+  Eigen::VectorXd covariance_with(const std::array<double, 3>& place, bool rounded);
+  double covariance_between(const std::array<double, 3>& a, const std::array<double, 3>& b);
   void fill_field();
   void fill_correlations();
-  std::array<double, kDimensions> frame_point(const std::array<double, 3>& at) const;
-  double covariance_between(const std::array<double, kDimensions>& a, const std::array<double, kDimensions>& b);
+  void add_frame_gradient(const Structure& structure, const Eigen::MatrixXd& count, ProcessNumbers& gradient);
   void add_pairs(std::span<const PlacePair> pairs, Eigen::Index first_side);
   void solve_pairs(std::span<const PlacePair> pairs, Eigen::Index first_side);
   void add_shared_errors();
@@ -132,18 +158,14 @@ class Kriging {
   const ProcessParameters* parameters_ = nullptr;
   const Neighbourhood* near_ = nullptr;
   std::int32_t target_platform_ = kField;
-  Eigen::Index n_ = 0;                                           // places
-  Eigen::MatrixXd points_;                                       // [n + 1, 4] q of the target, then of the places; 0
-  Eigen::MatrixXd fine_points_;                                  // [n + 1, 4] the same over the fine length
-  Eigen::MatrixXd correlation_;                                  // [n + 1, n + 1] of both structures, lower triangle
-  Eigen::MatrixXd pull_;                                         // [n + 1, n + 1] its -d / (r dr), both triangles
-  Eigen::MatrixXd fine_, fine_pull_;                             // [n + 1, n + 1] the fine structure's alone
-  Eigen::VectorXd fine_value_, fine_slope_;                      // [n + 1] of one column
+  Eigen::Index n_ = 0;  // places
+  std::array<Structure, 2> structures_;
+  bool second_ = false;                                          // there is a second structure
   Eigen::MatrixXd solved_;                                       // [n, 3 or 4] L^-1 times k, y, 1 and k~
   Eigen::MatrixXd back_;                                         // [n, 2 or 3] w, c and w~
-  Eigen::MatrixXd to_q_;                                         // [n, 3]
+  Eigen::MatrixXd to_place_;                                     // [n, 3]
   Eigen::VectorXd target_;                                       // [n] k
-  Eigen::VectorXd rounded_, rounded_pull_;                       // [n] k~ and sill times its pulls
+  Eigen::VectorXd rounded_, column_;                             // [n] k~; of one column
   gp::SmallFactor factor_;                                       // of K; beside it k, y, 1 and k~
   std::vector<std::pair<std::int32_t, std::int32_t>> by_track_;  // track and place
   Eigen::MatrixXd pair_covariance_;                              // [n, 2 pairs] k~ of each end

@@ -38,8 +38,8 @@ ProcessParameters some_parameters(double nu) {
           .drift_x = 0.5,
           .drift_y = -0.2,
           .sill = 1.3,
-          .fine_share = 0.3,
-          .fine_length = 0.4,
+          .second_share = 0.3,
+          .second_length = 0.4,
           .nugget = 0.2,
           .track_variance = 0.1,
           .track_time = 0.3,
@@ -51,13 +51,26 @@ double correlation(double nu, double r) {
   return nu == 0.5 ? std::exp(-z) : nu == 1.5 ? (1.0 + z) * std::exp(-z) : (1.0 + z + z * z / 3.0) * std::exp(-z);
 }
 
-double covariance(const ProcessParameters& p, double r) {
-  return p.sill * ((1.0 - p.fine_share) * correlation(p.nu, r) + p.fine_share * correlation(1.5, r / p.fine_length));
+ProcessParameters with_lasting_structure(double nu) {
+  ProcessParameters p = some_parameters(nu);
+  p.second_length = 2.5, p.second_time = 6.0;
+  return p;
 }
 
 Eigen::Vector3d in_frame(const ProcessParameters& p, double x, double y, double t) {
   return Eigen::Vector3d((x - p.drift_x * p.length_x / p.time_length * t) / p.length_x + p.shear * y / p.length_y,
                          (y - p.drift_y * p.length_y / p.time_length * t) / p.length_y, t / p.time_length);
+}
+
+// Of two points (x, y, t): a fine structure travels with the first, a lasting one is at rest.
+double covariance(const ProcessParameters& p, const Eigen::Vector3d& a, const Eigen::Vector3d& b) {
+  const Eigen::Vector3d d = a - b;
+  const double r = in_frame(p, d[0], d[1], d[2]).norm();
+  const Eigen::Vector3d rest(d[0] / p.length_x + p.shear * d[1] / p.length_y, d[1] / p.length_y,
+                             p.second_length * d[2] / (p.time_length * p.second_time));
+  const double second =
+      p.second_time > 0.0 ? correlation(p.nu, rest.norm() / p.second_length) : correlation(1.5, r / p.second_length);
+  return p.sill * ((1.0 - p.second_share) * correlation(p.nu, r) + p.second_share * second);
 }
 
 // The covariance written out, and universal kriging by the bordered system.
@@ -68,29 +81,30 @@ struct Exact {
 Exact exact(const ProcessParameters& p, const Neighbourhood& near, std::int32_t target_platform,
             const std::optional<PlacePair>& pair = {}) {
   const auto n = static_cast<Eigen::Index>(near.size());
-  const auto q = [&](double x, double y, double t) { return in_frame(p, x, y, t); };
-  const auto end = [&](const std::array<double, 3>& at) { return q(at[0], at[1], at[2]); };
+  const auto place = [&](std::size_t i) { return Eigen::Vector3d(near.x[i], near.y[i], near.t[i]); };
+  const auto end = [&](const std::array<double, 3>& at) { return Eigen::Vector3d(at[0], at[1], at[2]); };
   Eigen::MatrixXd system = Eigen::MatrixXd::Zero(n + 1, n + 1);
   Eigen::VectorXd right(n + 1), y(n);
   for (Eigen::Index i = 0; i < n; ++i) {
     const auto a = static_cast<std::size_t>(i);
-    const Eigen::Vector3d at = q(near.x[a], near.y[a], near.t[a]);
+    const Eigen::Vector3d at = place(a);
     for (Eigen::Index j = 0; j < n; ++j) {
       const auto b = static_cast<std::size_t>(j);
-      double c = covariance(p, (at - q(near.x[b], near.y[b], near.t[b])).norm());
+      double c = covariance(p, at, place(b));
       if (near.track[a] == near.track[b]) c += p.track_variance * std::exp(-std::abs(near.t[a] - near.t[b]) / p.track_time);
       if (near.platform[a] == near.platform[b]) c += p.platform_variance;
       if (i == j) c += p.nugget / near.count[a] + near.error_variance[a];
       system(i, j) = c;
     }
     system(i, n) = system(n, i) = 1.0;
-    right[i] = pair ? covariance(p, (at - end(pair->b)).norm()) - covariance(p, (at - end(pair->a)).norm())
-                    : covariance(p, at.norm()) + (near.platform[a] == target_platform ? p.platform_variance : 0.0);
+    right[i] =
+        pair ? covariance(p, at, end(pair->b)) - covariance(p, at, end(pair->a))
+             : covariance(p, at, Eigen::Vector3d::Zero()) + (near.platform[a] == target_platform ? p.platform_variance : 0.0);
     y[i] = near.value[a];
   }
   right[n] = pair ? 0.0 : 1.0;
   const Eigen::VectorXd solution = system.fullPivLu().solve(right);
-  const double own = pair ? 2.0 * (p.sill - covariance(p, (end(pair->b) - end(pair->a)).norm()))
+  const double own = pair ? 2.0 * (p.sill - covariance(p, end(pair->b), end(pair->a)))
                           : p.sill + (target_platform == Kriging::kField ? 0.0 : p.platform_variance);
   return {solution.head(n).dot(y), own - solution.dot(right)};
 }
@@ -101,12 +115,13 @@ TEST(Kriging, AgreesWithTheBorderedSystemWithUnknownMeanBiasesAndTrackErrors) {
   const Neighbourhood near = some_places(30);
   for (const double nu : {0.5, 1.5, 2.5}) {
     for (const std::int32_t platform : {Kriging::kField, 0, 1}) {
-      const ProcessParameters p = some_parameters(nu);
-      Kriging kriging;
-      kriging.solve(p, near, platform);
-      const Exact wanted = exact(p, near, platform);
-      EXPECT_NEAR(kriging.mean(), wanted.mean, kSolved) << nu << " " << platform;
-      EXPECT_NEAR(kriging.variance(), wanted.variance, kSolved) << nu << " " << platform;
+      for (const ProcessParameters& p : {some_parameters(nu), with_lasting_structure(nu)}) {
+        Kriging kriging;
+        kriging.solve(p, near, platform);
+        const Exact wanted = exact(p, near, platform);
+        EXPECT_NEAR(kriging.mean(), wanted.mean, kSolved) << nu << " " << platform;
+        EXPECT_NEAR(kriging.variance(), wanted.variance, kSolved) << nu << " " << platform;
+      }
     }
   }
 }
@@ -114,8 +129,9 @@ TEST(Kriging, AgreesWithTheBorderedSystemWithUnknownMeanBiasesAndTrackErrors) {
 TEST(Kriging, OfDifferencesAgreesWithTheBorderedSystem) {
   const Neighbourhood near = some_places(30);
   const std::vector<PlacePair> pairs = {{{-0.05, 0.0, 0.0}, {0.05, 0.0, 0.0}}, {{0.02, -0.1, 0.3}, {0.0, 0.1, -0.2}}};
-  for (const double nu : {0.5, 1.5, 2.5}) {
-    const ProcessParameters p = some_parameters(nu);
+  for (const ProcessParameters& p : {some_parameters(0.5), some_parameters(1.5), some_parameters(2.5),
+                                     with_lasting_structure(0.5), with_lasting_structure(2.5)}) {
+    const double nu = p.nu;
     Kriging kriging;
     kriging.solve(p, near, Kriging::kField, pairs);
     const Exact field = exact(p, near, Kriging::kField);
@@ -139,7 +155,7 @@ TEST(Kriging, OfSlopesOverShrinkingDistancesIsBoundedForSmoothFieldsAlone) {
   const Neighbourhood near = some_places(30);
   const auto growth = [&](double nu) {
     ProcessParameters p = some_parameters(nu);
-    p.fine_share = 0.0;
+    p.second_share = 0.0;
     const auto sd = [&](double distance) {
       const std::vector<PlacePair> pair = {{{-0.5 * distance, 0.0, 0.0}, {0.5 * distance, 0.0, 0.0}}};
       Kriging kriging;
@@ -173,13 +189,15 @@ TEST(Kriging, GradientsAgreeWithFiniteDifferences) {
   const Neighbourhood near = some_places(25);
   for (const double nu : {0.5, 1.5, 2.5}) {
     for (const std::int32_t platform : {Kriging::kField, 1}) {
-      const ProcessParameters p = some_parameters(nu);
-      Kriging kriging;
-      kriging.solve(p, near, platform);
-      ProcessNumbers gradient = {};
-      kriging.add_gradient(0.7, -1.1, gradient);
-      const ProcessNumbers wanted = differences(p, near, platform, 0.7, -1.1);
-      for (std::size_t i = 0; i < gradient.size(); ++i) EXPECT_NEAR(gradient.at(i), wanted.at(i), 2e-6) << nu << " number " << i;
+      for (const ProcessParameters& p : {some_parameters(nu), with_lasting_structure(nu)}) {
+        Kriging kriging;
+        kriging.solve(p, near, platform);
+        ProcessNumbers gradient = {};
+        kriging.add_gradient(0.7, -1.1, gradient);
+        const ProcessNumbers wanted = differences(p, near, platform, 0.7, -1.1);
+        for (std::size_t i = 0; i < gradient.size(); ++i)
+          EXPECT_NEAR(gradient.at(i), wanted.at(i), 2e-6) << nu << " lasting " << (p.second_time > 0.0) << " number " << i;
+      }
     }
   }
 }

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "process/kriging.h"
-
 namespace drift {
 
 EnginePosition position_of(const float* row, std::size_t columns) {
@@ -46,16 +44,17 @@ ProcessParameters at_target(const ProcessParameters& parameters, Space space, co
 }
 
 // By differences: the parameters are smooth in the latitude, and what they are made of is said in one place.
-Eigen::Matrix3d frame_motion(const ProcessParameters& parameters, Space space, const EnginePosition& target) {
-  if (space != Space::sphere) return Eigen::Matrix3d::Zero();
+Frames frame_motion(const ProcessParameters& parameters, Space space, const EnginePosition& target) {
+  if (space != Space::sphere) return {Eigen::Matrix3d::Zero(), Eigen::Matrix3d::Zero()};
   constexpr double kStep = 1e-5;
   const auto at = [&](double step) {
     const double cosine = std::hypot(target[0], target[1]);
     const EnginePosition moved = {cosine * std::cos(step) - target[2] * std::sin(step), 0.0,
                                   target[2] * std::cos(step) + cosine * std::sin(step), 0.0};
-    return moving_frame(at_target(parameters, space, moved));
+    return frames_of(at_target(parameters, space, moved));
   };
-  return (at(kStep) - at(-kStep)) / (2.0 * kStep);
+  const Frames north = at(kStep), south = at(-kStep);
+  return {(north[0] - south[0]) / (2.0 * kStep), (north[1] - south[1]) / (2.0 * kStep)};
 }
 
 }  // namespace drift

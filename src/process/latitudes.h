@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "drift/network_spec.h"
-#include "process/parameters.h"
+#include "process/kriging.h"
 
 namespace drift {
 
@@ -28,7 +28,7 @@ ProcessParameters at_latitude(const ProcessParameters& parameters, const Latitud
 // The parameters as they hold at a target. East and north turn about a pole, so that a field stretched or moving along them would
 // have no single value there: both fade out within some three degrees of it.
 ProcessParameters at_target(const ProcessParameters& parameters, Space space, const EnginePosition& target);
-// d moving_frame() per unit that the target moves north.
-Eigen::Matrix3d frame_motion(const ProcessParameters& parameters, Space space, const EnginePosition& target);
+// d frames_of() per unit that the target moves north.
+Frames frame_motion(const ProcessParameters& parameters, Space space, const EnginePosition& target);
 
 }  // namespace drift

@@ -8,15 +8,18 @@ namespace drift {
 // Kriging in a moving frame: a local Gaussian process whose covariance is taken between points of a frame that travels with the
 // field. With (x, y) the position in a plane tangent to the sphere at the target (or the plane itself) and t the time,
 //
-//   q = (x / l_x + shear y / l_y - u t / l_t,  y / l_y - v t / l_t,  t / l_t)            r = |q - q'|
-//   cov(f, f')   = sill ((1 - fine_share) rho(r) + fine_share rho_3/2(r / fine_length))
+//   q = (x / l_x + shear y / l_y - u t / l_t,  y / l_y - v t / l_t,  t / l_t)
+//   cov(f, f')   = sill ((1 - second_share) rho(|q - q'|) + second_share rho_2(|q_2 - q_2'|))
 //                  rho a Matérn correlation of smoothness 1/2, 3/2 or 5/2
 //   cov(observation errors) = nugget + sigma^2 on the diagonal
 //                           + track_variance exp(-|t - t'| / track_time)     on one track
 //                           + platform_variance                              of one platform
 //
-// Two lengths and a shear make any stretch in any direction. The second structure, which is left out unless the data ask for it,
-// serves fields that are smooth from one observation to the next and rough from one gap to the next, as nested variograms do.
+// Two lengths and a shear make any stretch in any direction. A second structure is left out unless the data ask for it, and is
+// one of two kinds, as in nested variograms. A *fine* one, rho_2 = rho_3/2 and q_2 = q / second_length, serves fields that are
+// smooth from one observation to the next and rough from one gap to the next. A *lasting* one, rho_2 = rho, is wider and slower
+// than the first and stays at rest, as mean currents do that eddies drift past: q_2 is q without the velocity, its positions
+// divided by second_length and its time by second_time.
 //
 // One distance of space and time together predicts better than a product of two covariances, and the frame's velocity lets storms
 // and eddies travel. The mean is unknown and local (ordinary kriging), on the plane after removing a linear trend. Each
@@ -37,8 +40,9 @@ struct ProcessParameters {
   double time_length = 1.0;                       // ignored without time
   double drift_x = 0.0, drift_y = 0.0;            // velocity of the frame, in lengths per time length
   double sill = 1.0;                              // variance of the field
-  double fine_share = 0.0;                        // of the sill that has the shorter length; 0: there is none
-  double fine_length = 0.2;                       // that length, as a share of the others
+  double second_share = 0.0;                      // of the sill that is the second structure's; 0: there is none
+  double second_length = 0.2;                     // its length, in lengths of the first
+  double second_time = 0.0;                       // its time, in time lengths of the first; 0: it is fine, > 0: lasting
   double nugget = 0.1;                            // variance of an observation's own error
   double track_variance = 0.0;                    // of the error shared along a track
   double track_time = 1.0;                        // over which it is shared

@@ -214,7 +214,7 @@ class PlaceFinder::Search {
         to_q_(moving_frame(at_target(finder.parameters_, finder.space_, target))),
         moves_(motion == Motion::wanted),
         out_(out) {
-    if (moves_) turning_ = frame_motion(finder.parameters_, finder.space_, target);
+    if (moves_) turning_ = frame_motion(finder.parameters_, finder.space_, target)[0];
   }
 
   const LocalFrame& frame() const { return frame_; }

@@ -28,7 +28,7 @@ struct Process::Parts {
         parameters(std::move(p)),
         places(std::move(all)),
         neighbours(k),
-        finder(space, has_time, places, parameters) {}
+        finder(space, has_time, places, search_parameters(parameters)) {}
 
   // Mean, variance and, on request, slope of the field at one point, from one solution, which also serves pairs of points around
   // it: `around` [4 rows], or null.

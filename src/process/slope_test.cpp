@@ -78,7 +78,7 @@ class Mean {
       : space_(space),
         parameters_(parameters),
         places_(gather_places(space, true, tracks.data(), {0.2 * length, 0.2 * parameters.time_length})),
-        finder_(space, true, places_, parameters_),
+        finder_(space, true, places_, search_parameters(parameters_)),
         neighbours_(neighbours) {}
 
   double operator()(const EnginePosition& target) { return solved(target, Motion::none); }
@@ -136,6 +136,7 @@ struct Case {
   const char* name;
   Space space;
   double nu, lon, lat;
+  bool lasting = false;  // a second structure
 };
 
 class Slope : public testing::TestWithParam<Case> {
@@ -149,7 +150,8 @@ class Slope : public testing::TestWithParam<Case> {
   Errors errors(const Claim& claim) {
     const Case& c = GetParam();
     const double unit = c.space == Space::sphere ? 8.0 * kDegree : 1.0, length = 0.6 * unit;
-    const ProcessParameters parameters = parameters_of(c.nu, length);
+    ProcessParameters parameters = parameters_of(c.nu, length);
+    if (c.lasting) parameters.second_share = 0.4, parameters.second_length = 1.6, parameters.second_time = 5.0;
     Mean mean(c.space, parameters, some_tracks(c.space, c.lon, c.lat), length, 40);
     RandomStream stream({.seed = 32, .purpose = Purpose::simulation});
     std::vector<double> all;
@@ -202,7 +204,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Case{"plane_nu_1_2", Space::plane, 0.5, 0.0, 0.0}, Case{"plane_nu_3_2", Space::plane, 1.5, 0.0, 0.0},
                     Case{"plane_nu_5_2", Space::plane, 2.5, 0.0, 0.0}, Case{"tropics_nu_1_2", Space::sphere, 0.5, 170.0, 5.0},
                     Case{"arctic_nu_1_2", Space::sphere, 0.5, 30.0, 72.0}, Case{"arctic_nu_3_2", Space::sphere, 1.5, 30.0, 72.0},
-                    Case{"near_pole_nu_3_2", Space::sphere, 1.5, 30.0, 82.0}),
+                    Case{"near_pole_nu_3_2", Space::sphere, 1.5, 30.0, 82.0},
+                    Case{"plane_nu_1_2_lasting", Space::plane, 0.5, 0.0, 0.0, true},
+                    Case{"arctic_nu_3_2_lasting", Space::sphere, 1.5, 30.0, 72.0, true}),
     [](const auto& c) { return std::string(c.param.name); });
 
 }  // namespace

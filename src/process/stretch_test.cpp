@@ -49,7 +49,7 @@ Drawn drawn(const ProcessParameters& p, std::uint64_t seed, Sampling sampling = 
   for (Eigen::Index i = 0; i < count; ++i) {
     for (Eigen::Index j = 0; j < count; ++j) {
       const double r = (q.row(i) - q.row(j)).norm();
-      k(i, j) = p.sill * ((1.0 - p.fine_share) * matern(p.nu, r) + p.fine_share * matern(1.5, r / p.fine_length));
+      k(i, j) = p.sill * ((1.0 - p.second_share) * matern(p.nu, r) + p.second_share * matern(1.5, r / p.second_length));
     }
     k(i, i) += p.nugget;
   }
@@ -92,11 +92,11 @@ TEST(FittedProcess, FindsLittleStretchWhereThereIsNone) {
 TEST(FittedProcess, FindsASecondStructureOnlyWhereThereIsOne) {
   const ProcessParameters one = {.nu = 0.5, .length_x = 0.6, .length_y = 0.6, .nugget = 0.001};
   ProcessParameters two = one;
-  two.length_x = two.length_y = 1.5, two.fine_share = 0.3, two.fine_length = 0.1;
-  EXPECT_EQ(fitted(drawn(one, 23, Sampling::grid)).fine_share, 0.0);
+  two.length_x = two.length_y = 1.5, two.second_share = 0.3, two.second_length = 0.1;
+  EXPECT_EQ(fitted(drawn(one, 23, Sampling::grid)).second_share, 0.0);
   const ProcessParameters found = fitted(drawn(two, 24, Sampling::grid));
-  EXPECT_GT(found.fine_share, 0.1);
-  EXPECT_NEAR(std::log(found.fine_length * found.length_x), std::log(two.fine_length * two.length_x), 0.8);
+  EXPECT_GT(found.second_share, 0.1);
+  EXPECT_NEAR(std::log(found.second_length * found.length_x), std::log(two.second_length * two.length_x), 0.8);
 }
 
 }  // namespace
