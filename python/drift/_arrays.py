@@ -11,6 +11,7 @@ from . import _drift
 
 _EPOCH = np.datetime64("1950-01-01T00:00:00", "s")
 _DAY_S = 86400
+_ma: Any = np.ma  # which has no types
 
 
 def entries(name: str, values: Any) -> np.ndarray:
@@ -29,14 +30,14 @@ def entries(name: str, values: Any) -> np.ndarray:
 
 
 def _without_mask(values: Any) -> np.ndarray:
-    if not np.ma.is_masked(values):
+    if not _ma.is_masked(values):
         return np.asarray(values.data)
     if values.dtype.kind in "fiu":
         return np.asarray(values.astype(float).filled(np.nan))
     if values.dtype.kind == "M":
         return np.asarray(values.filled(np.datetime64("NaT")))
     shown = np.array(values.data, dtype=object)
-    shown[np.ma.getmaskarray(values)] = None
+    shown[_ma.getmaskarray(values)] = None
     return shown
 
 
@@ -115,8 +116,9 @@ def _from_objects(name: str, array: np.ndarray) -> np.ndarray:
     for entry in known:
         if not isinstance(entry, (datetime.date, np.datetime64)):
             raise _drift.UsageError(f"{name} must hold times or numbers, but one entry is a {type(entry).__name__}")
-        if getattr(entry, "tzinfo", None) is not None:
-            _check_zone(name, entry.tzinfo)
+        zone = getattr(entry, "tzinfo", None)
+        if zone is not None:
+            _check_zone(name, zone)
     plain = [entry.replace(tzinfo=None) if getattr(entry, "tzinfo", None) else entry for entry in known]
     out[is_known] = days(np.array(plain, dtype="datetime64[us]"))
     return out

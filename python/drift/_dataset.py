@@ -348,9 +348,9 @@ class Dataset:
         Examples
         --------
         >>> import drift
-        >>> summary = drift.Dataset([0.0, 1.0], [50.0, 51.0], [8.5, 9.0]).summary()
+        >>> summary = drift.Dataset([0.0, 1.0, 2.0], [50.0, 51.0, 52.0], [8.5, 9.0, 9.2]).summary()
         >>> summary["count"], summary["lon"], summary["quantiles"][0.5]
-        (2, (0.0, 1.0), 8.75)
+        (3, (0.0, 2.0), 9.0)
         """
         return self._data.summary()
 

@@ -128,10 +128,7 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
         sigma: Optional[np.ndarray] = None
         weight: Optional[np.ndarray] = None
         if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-            if (weight < 0).any():  # the keyword that would refuse them has another name from release to release
-                row = int((weight < 0).argmax())
-                raise ValueError(f"sample_weight is {weight[row]:g} in row {row}; it must be 0 or more")
+            weight = _checked_weight(sample_weight, X)
             used = weight > 0
             if not used.any():
                 raise ValueError("sample_weight: every weight is zero")
@@ -261,6 +258,15 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
         spread = float(values.std())
         self._small_noise = float(small.kernel_.k2.noise_level) * (spread**2 if spread > 0.0 else 1.0)
         return small
+
+
+def _checked_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:
+    """Finite, one per row and none negative: scikit-learn's keyword for the last has another name from release to release."""
+    weight = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    if (weight < 0).any():
+        row = int((weight < 0).argmax())
+        raise ValueError(f"sample_weight is {weight[row]:g} in row {row}; it must be 0 or more")
+    return weight
 
 
 def _sign_initialiser() -> None:
