@@ -132,9 +132,10 @@ class Predict {
         verb_, model_, report.far, report.filled,
         fmt::format(" (--mask data:{:.3g}{} leaves them empty)", report.far.distance, model_.domain.unit == "km" ? "km" : ""));
     if (options_.json) {
-      nlohmann::ordered_json result = {{"map", options_.out},          {"grid", map.grid.name},  {"points", report.points},
-                                       {"filled", report.filled},      {"times", times_.size()}, {"variables", report.variables},
-                                       {"predict_s", report.predict_s}};
+      nlohmann::ordered_json result = {{"map", options_.out},           {"grid", map.grid.name},
+                                       {"points", report.points},       {"filled", report.filled},
+                                       {"times", times_.size()},        {"variables", report.variables},
+                                       {"predict_s", report.predict_s}, {"predict_core_s", report.predict_core_s}};
       if (!report.no_currents.empty()) result["no_currents"] = report.no_currents;
       print_json(result);
       return;

@@ -138,7 +138,8 @@ struct MapReport {
   std::size_t filled = 0;        // that have a value, at any time
   FarPoints far = {};            // of the filled ones
   std::string no_currents = {};  // why there is a gradient but no geostrophic velocity; else empty
-  double predict_s = 0.0;        // seconds spent on predictions, without masks and the file
+  double predict_s = 0.0;        // spent on predictions, without masks and the file
+  double predict_core_s = 0.0;   // the same of the processor, all threads together
 };
 
 // Mean, standard deviations and what else is wanted, block by block into a sink. Throws UsageError for an attribute that is

@@ -2,9 +2,10 @@
 
     PYTHONPATH=build/release/python python3 python/benchmarks/overhead.py --command build/release/drift
 
-The command predicts a map of as many points and prints the seconds of its predictions alone (`predict_s` of `drift predict --json`), without
+The command predicts a map of as many points and prints what its predictions alone took (`predict_core_s` of `drift predict --json`), without
 loading the model, masks and writing the file. `predict_at` predicts the same points, given as arrays, all of the call counted. They
-take turns, so that what else the machine does meets both; the least of each counts. Exits with status 1 if a limit is exceeded.
+take turns, and the least of each counts, in seconds of the processor, which other programs disturb little; those by the clock are
+shown beside them. Exits with status 1 if a limit is exceeded.
 """
 
 import argparse
@@ -39,7 +40,7 @@ def call_seconds(model, at, calls=2000):
 
 
 def prediction_seconds(command, model, side, repeats):
-    """Of the command, and of predict_at, for the points of a map of side by side cells."""
+    """Of the command, and of predict_at, for the points of a map of side by side cells: [of the processor, by the clock] each."""
     grid, when = f"bbox:-20,35,0,55:{20.0 / side!r}", "2020-03-02"
     lon, lat = (axis.ravel() for axis in np.meshgrid(*(low + 20.0 / side * (np.arange(side) + 0.5) for low in (-20.0, 35.0))))
     theirs, ours = [], []
@@ -49,9 +50,11 @@ def prediction_seconds(command, model, side, repeats):
         for _ in range(repeats):
             report = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
             assert report["points"] == lon.size, report
-            theirs.append(report["predict_s"])
-            ours.append(seconds(lambda: model.predict_at(lon, lat, when)))
-    return min(theirs), min(ours)
+            theirs.append((report["predict_core_s"], report["predict_s"]))
+            spent = time.process_time()
+            clock = seconds(lambda: model.predict_at(lon, lat, when))
+            ours.append((time.process_time() - spent, clock))
+    return np.min(theirs, axis=0), np.min(ours, axis=0)
 
 
 def main():
@@ -79,7 +82,9 @@ def main():
     for name, model in models.items():
         theirs, ours = prediction_seconds(options.command, model, options.side, options.repeats)
         what = f"predict_at, {options.side**2:,} points, {name}"
-        judge(what, ours / theirs, RATIO, f"{ours:8.2f} s, the command {theirs:.2f} s: {ours / theirs:.3f}")
+        ratio, by_clock = ours / theirs
+        shown = f"{ours[0]:8.2f} core-seconds, the command {theirs[0]:.2f}: {ratio:.3f} (by the clock {ours[1]:.2f} s, {theirs[1]:.2f} s: {by_clock:.3f})"
+        judge(what, ratio, RATIO, shown)
     return 1 if failures else 0
 
 

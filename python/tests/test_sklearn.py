@@ -183,7 +183,7 @@ def test_newer_versions_of_scikit_learn_validate_by_a_function(monkeypatch, wave
 
 
 def test_newer_versions_of_scikit_learn_check_weights_under_other_keywords(monkeypatch, wave):
-    """In 1.8 only_non_negative is ensure_non_negative, and weights that are all zero are refused there."""
+    """In newer ones only_non_negative is ensure_non_negative, and weights that are all zero are refused there."""
     usual = validation._check_sample_weight
 
     def check(sample_weight, X, *, dtype=None, force_float_dtype=True, ensure_non_negative=False, ensure_same_device=True, copy=False, allow_all_zero_weights=False):
