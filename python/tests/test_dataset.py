@@ -134,14 +134,13 @@ print((peak() - before) / (3 * 8 * n))
 """
 
 
-@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the address sanitizer keeps what is freed")
 @pytest.mark.parametrize("kind", ["float64", "float32"])
 def test_each_column_is_copied_once_into_the_dataset(kind):
     """By the peak of a process's memory, in sizes of the dataset's own columns, float64: longitudes are wrapped there, not in a copy."""
     environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "1000000"}  # what is freed goes back to the system, and hides no copy
     done = subprocess.run([sys.executable, "-c", COPIES.format(kind=kind)], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert 0.9 < float(done.stdout) < 1.2
+    assert 0.9 < float(done.stdout) < 1.25  # the address sanitizer takes an eighth of its own; a column copied twice would be a third
 
 
 def test_pandas_columns_are_found_by_their_usual_names(columns):
