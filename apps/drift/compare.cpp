@@ -177,8 +177,7 @@ void add_compare(CLI::App& app) {
       "If stopped, the same command resumes; drift compare --list lists the methods and their options.");
   verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
   verb->add_flag("--list", options->list, "List the methods and their options, then exit");
-  auto flags = std::make_shared<RunOptions>(
-      *verb, std::vector<std::string>{"", "data", "domain", "split", "model", "train", "uncertainty", "compare"});
+  auto flags = std::make_shared<RunOptions>(*verb);
   verb->add_flag("--no-maps", options->no_maps, "Draw no pictures")->group("Compare");
   verb->add_flag("--fresh", options->fresh, "Start afresh and ignore earlier results in the folder")->group("Run");
   verb->add_flag("--plan", options->plan_only, "Print the plan and exit")->group("Run");

@@ -341,6 +341,6 @@ void add_demo(CLI::App& app, const std::string& command_line) {
                  "Use the size of the paper's first experiment: 1.16 million observations, ten members, one epoch");
   verb->add_flag("--json", options->json, "Print one JSON object instead of text");
   add_quiet(*verb, options->quiet);
-  auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"", "model", "train"});
+  auto flags = std::make_shared<RunOptions>(*verb);
   verb->callback([options, flags] { Demo(*options, *flags).run(); });
 }

@@ -202,8 +202,7 @@ void add_fit(CLI::App& app) {
       "Minimal call: drift fit FILES --value sla --out model.safetensors\n"
       "If stopped by ctrl-C or killed, the same command resumes from the last checkpoint.");
   verb->add_option("INPUT", options->inputs, "A run file (.toml), or observations: paths or globs, NetCDF or CSV")->type_name("");
-  auto flags = std::make_shared<RunOptions>(
-      *verb, std::vector<std::string>{"", "data", "domain", "split", "fit", "model", "train", "uncertainty", "tune", "output"});
+  auto flags = std::make_shared<RunOptions>(*verb);
   verb->add_flag("--fresh", options->fresh, "Start afresh and ignore any checkpoint")->group("Run");
   verb->add_flag("--plan", options->plan_only, "Print the plan and exit")->group("Run");
   verb->add_flag("--json", options->json, "Print the result as JSON")->group("Run");

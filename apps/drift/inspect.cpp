@@ -228,7 +228,7 @@ void add_inspect(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("inspect", "Show the contents of files of observations");
   verb->footer("drift inspect 'tracks/*.nc' --value sla_filtered");
   verb->add_option("FILES", options->files, "Observations: paths or globs, NetCDF or CSV")->type_name("")->required();
-  auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"data", "--threads"});
+  auto flags = std::make_shared<RunOptions>(*verb);
   verb->add_option("--png", options->picture, "Draw the observations on a map: a picture, .png or .pdf")
       ->type_name("FILE")
       ->group("Run");

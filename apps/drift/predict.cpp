@@ -15,7 +15,6 @@
 #include "drift/field.h"
 #include "drift/files.h"
 #include "drift/grouped.h"
-#include "drift/parse_number.h"
 #include "number_checks.h"
 #include "print.h"
 #include "verb_control.h"
@@ -46,40 +45,6 @@ std::map<std::string, std::string> parse_attributes(const std::vector<std::strin
       throw drift::UsageError(fmt::format("--attr {}: '{}' is given twice", text, key));
   }
   return attributes;
-}
-
-double parse_time(const std::string& text, bool calendar) {
-  double days = 0.0;
-  if (drift::parse_iso_time(text, days)) {
-    if (!calendar)
-      throw drift::UsageError(fmt::format("--time {}: the model's times are plain numbers, not dates; give a number", text));
-    return days;
-  }
-  if (const auto number = drift::parse_number<double>(text)) return *number;
-  throw drift::UsageError(
-      fmt::format("--time {}: must be a time such as {}", text, calendar ? "2020-03-01 or 2020-03-01T06:00" : "12.5"));
-}
-
-// "2020-03-01", or "2020-03-01/2020-03-09/1": from, to, and the step in days.
-void add_times(const std::string& text, bool calendar, std::vector<double>& times) {
-  constexpr double kMostTimes = 1e5;
-  const std::size_t first = text.find('/'), second = text.find('/', first + 1);
-  if (first == std::string::npos) {
-    times.push_back(parse_time(text, calendar));
-    return;
-  }
-  if (second == std::string::npos)
-    throw drift::UsageError(fmt::format("--time {}: a span is FROM/TO/STEP, the step in days", text));
-  const double from = parse_time(text.substr(0, first), calendar),
-               to = parse_time(text.substr(first + 1, second - first - 1), calendar);
-  const double step = parse_time(text.substr(second + 1), false);
-  const double count = std::floor((to - from) / step + 1e-9) + 1.0;
-  if (!(step > 0.0) || !(to >= from) || count > kMostTimes) {
-    throw drift::UsageError(
-        fmt::format("--time {}: the step must be positive, TO must not be before FROM, and at most {:g} times are possible", text,
-                    kMostTimes));
-  }
-  for (double i = 0.0; i < count; ++i) times.push_back(from + i * step);
 }
 
 std::string time_text(const drift::FieldInfo& info, double time) {
@@ -129,14 +94,12 @@ class Predict {
 
   void settle_times() {
     const drift::FieldInfo& info = model_.info;
+    if (!info.has_time && !options_.times.empty())
+      throw drift::UsageError("--time: the model does not vary in time; leave --time out");
     for (const std::string& text : options_.times) {
-      const auto regular = info.has_time ? drift::regular_times(info, text) : std::nullopt;
-      if (regular)
-        times_.insert(times_.end(), regular->begin(), regular->end());
-      else
-        add_times(text, info.calendar_time, times_);
+      const std::vector<double> times = drift::map_times(info, text);
+      times_.insert(times_.end(), times.begin(), times.end());
     }
-    if (!info.has_time && !times_.empty()) throw drift::UsageError("--time: the model does not vary in time; leave --time out");
     for (std::size_t i = 1; i < times_.size(); ++i) {
       if (!(times_[i] > times_[i - 1])) throw drift::UsageError("--time: times must be in ascending order, without repeats");
     }
@@ -150,7 +113,6 @@ class Predict {
   }
 
   drift::PredictWants wants() const {
-    if (options_.gradient_scale && !options_.gradient) throw drift::UsageError("--gradient-scale goes with --gradient");
     return {.members = options_.members, .gradient = options_.gradient, .gradient_scale = options_.gradient_scale};
   }
 
@@ -170,8 +132,10 @@ class Predict {
         verb_, model_, report.far, report.filled,
         fmt::format(" (--mask data:{:.3g}{} leaves them empty)", report.far.distance, model_.domain.unit == "km" ? "km" : ""));
     if (options_.json) {
-      nlohmann::ordered_json result = {{"map", options_.out},     {"grid", map.grid.name},  {"points", report.points},
-                                       {"filled", report.filled}, {"times", times_.size()}, {"variables", report.variables}};
+      nlohmann::ordered_json result = {{"map", options_.out},           {"grid", map.grid.name},
+                                       {"points", report.points},       {"filled", report.filled},
+                                       {"times", times_.size()},        {"variables", report.variables},
+                                       {"predict_s", report.predict_s}, {"predict_core_s", report.predict_core_s}};
       if (!report.no_currents.empty()) result["no_currents"] = report.no_currents;
       print_json(result);
       return;
@@ -192,7 +156,11 @@ class Predict {
     warn_of_times(verb_, report.furthest_days);
     warn_of_far_points(verb_, model_, report.far, report.rows);
     if (options_.json) {
-      print_json({{"table", options_.out}, {"rows", report.rows}, {"missing", report.missing}, {"columns", report.columns}});
+      print_json({{"table", options_.out},
+                  {"rows", report.rows},
+                  {"missing", report.missing},
+                  {"columns", report.columns},
+                  {"predict_s", report.predict_s}});
       return;
     }
     say(fmt::format("{}  {} rows{}: {}", options_.out, drift::grouped(static_cast<double>(report.rows)),

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "drift/grouped.h"
+#include "drift/verb_settings.h"
 
 struct RunOptions::Given {
   std::string flag, table;
@@ -24,10 +23,8 @@ std::string group_of(const std::string& table) {
 
 }  // namespace
 
-RunOptions::RunOptions(CLI::App& verb, const std::vector<std::string>& tables) {
-  for (const drift::SettingInfo& info : drift::setting_infos()) {
-    const auto listed = [&](const std::string& name) { return std::find(tables.begin(), tables.end(), name) != tables.end(); };
-    if (info.flag.empty() || !(listed(info.table) || listed(info.flag))) continue;
+RunOptions::RunOptions(CLI::App& verb) {
+  for (const drift::SettingInfo& info : drift::settings_of_verb(verb.get_name())) {
     auto given = std::make_shared<Given>();
     given->flag = info.flag;
     given->table = info.table;

@@ -13,8 +13,8 @@
 // The settings of a run as flags, made from the library's own list, so that file and flags never differ.
 class RunOptions {
  public:
-  // Adds a flag for each setting of these tables ("" holds seed and threads), or that is named itself ("--threads").
-  RunOptions(CLI::App& verb, const std::vector<std::string>& tables);
+  // Adds a flag for each setting that the verb takes, by its name.
+  explicit RunOptions(CLI::App& verb);
 
   // The settings of a verb whose arguments are one run file (.toml) or files of observations, flags included.
   drift::RunSettings settings(const std::vector<std::string>& inputs) const;

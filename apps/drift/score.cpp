@@ -114,7 +114,7 @@ void add_score(CLI::App& app) {
   verb->add_option("--by", options->by, "Also score each group: none, platform, day, region (boxes of 30 degrees) [platform]")
       ->type_name("")
       ->check(one_of_words<drift::ScoreGroups>());
-  auto flags = std::make_shared<RunOptions>(*verb, std::vector<std::string>{"data", "--threads", "--backend", "--precision"});
+  auto flags = std::make_shared<RunOptions>(*verb);
   verb->add_flag("--json", options->json, "Print the scores as JSON")->group("Run");
   add_quiet(*verb, options->quiet, "the scores, ");
   verb->callback([options, flags] { run(*options, *flags); });

@@ -95,8 +95,7 @@ void add_tune(CLI::App& app) {
   verb->add_option("--show", options->show, "Print this study and exit")->type_name("");
   verb->add_option("--write-run", options->write_run, "Write a run file with the settings found")->type_name("");
   verb->add_option("--picture", options->picture, "Draw the search's progress (PNG or PDF)")->type_name("");
-  auto flags = std::make_shared<RunOptions>(
-      *verb, std::vector<std::string>{"", "data", "domain", "split", "fit", "model", "train", "uncertainty", "tune", "output"});
+  auto flags = std::make_shared<RunOptions>(*verb);
   verb->add_flag("--json", options->json, "Print the study as JSON")->group("Run");
   add_quiet(*verb, options->quiet);
   verb->callback([options, flags] { run(*options, *flags); });

@@ -55,5 +55,6 @@
 #include "drift/tune_run.h"
 #include "drift/uncertainty.h"
 #include "drift/variable_info.h"
+#include "drift/verb_settings.h"
 #include "drift/verify.h"
 #include "drift/version.h"

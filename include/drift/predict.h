@@ -27,7 +27,7 @@ struct PredictWants {
   bool members = false;   // the ensemble's
   bool gradient = false;  // with the geostrophic velocity where sea_surface_height() allows it
   // Distance over which gradients are taken: km, or the unit of x and y. None: chosen from the model's lengthscale. 0: the
-  // slope of the mean itself, without standard deviations, since a rough field's slope has none.
+  // slope of the mean itself, without standard deviations, since a rough field's slope has none. Refused without `gradient`.
   std::optional<double> gradient_scale = {};
 };
 
@@ -73,6 +73,9 @@ struct PointLayers {
 };
 PointLayers predict_at(Engine& engine, const FieldModel& model, std::span<const double> lon_deg, std::span<const double> lat_deg,
                        std::span<const double> time_days, const PredictWants& wants = {}, const Control& control = {});
+// Positions in single precision, taken in parts: no copy of them all.
+PointLayers predict_at(Engine& engine, const FieldModel& model, std::span<const float> lon_deg, std::span<const float> lat_deg,
+                       std::span<const double> time_days, const PredictWants& wants = {}, const Control& control = {});
 
 // Points of a map to leave empty. Several masks leave what any of them does.
 struct MapMask {
@@ -97,6 +100,10 @@ std::vector<MapMask> parse_masks(const std::string& text);
 // has no dates, or no such time.
 std::optional<std::vector<double>> regular_times(const FieldInfo& info, const std::string& word);
 
+// Times of a map by a text: such a word, one time (ISO 8601, or a number), or "FROM/TO/STEP", the step in days. Throws
+// UsageError.
+std::vector<double> map_times(const FieldInfo& info, const std::string& text);
+
 struct MapOptions {
   Grid grid;
   std::vector<double> time_days = {};  // empty where the model has no time
@@ -117,6 +124,7 @@ class FarCounter {
   explicit FarCounter(const FieldModel& model);
 
   void add(std::span<const double> lon_deg, std::span<const double> lat_deg);  // NaN positions are none
+  void add(std::span<const float> lon_deg, std::span<const float> lat_deg);
   FarPoints result() const { return counted_; }
 
  private:
@@ -130,6 +138,8 @@ struct MapReport {
   std::size_t filled = 0;        // that have a value, at any time
   FarPoints far = {};            // of the filled ones
   std::string no_currents = {};  // why there is a gradient but no geostrophic velocity; else empty
+  double predict_s = 0.0;        // spent on predictions, without masks and the file
+  double predict_core_s = 0.0;   // the same of the processor, all threads together
 };
 
 // Mean, standard deviations and what else is wanted, block by block into a sink. Throws UsageError for an attribute that is
@@ -148,6 +158,7 @@ struct PointsReport {
   std::vector<std::string> columns = {};  // added
   double furthest_days = 0.0;             // outside the training span
   FarPoints far = {};
+  double predict_s = 0.0;  // seconds spent on predictions, without reading and writing the tables
 };
 PointsReport predict_points(Engine& engine, const FieldModel& model, const std::filesystem::path& points,
                             const std::filesystem::path& path, const Roles& roles, std::optional<double> time_days = {},

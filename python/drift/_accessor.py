@@ -49,7 +49,8 @@ class FieldAccessor:
         """The mean: the variable that the others qualify, or the only one."""
         named = [str(n) for n, v in self._field.data_vars.items() if "ancillary_variables" in v.attrs]
         if not named:
-            named = [str(n) for n, v in self._field.data_vars.items() if v.ndim >= 2 and not str(n).endswith("_bounds")]
+            fields = {str(n): v for n, v in self._field.data_vars.items() if v.ndim >= 2 and "grid_mapping_name" not in v.attrs}
+            named = [name for name in fields if not name.endswith("_bounds")]
         if not named:
             raise _drift.UsageError("the dataset has no variable on a grid")
         return named[0]
@@ -241,7 +242,9 @@ class FieldAccessor:
         if sd in self._field:
             rows.append(("sd", f"{np.nanmean(self._field[sd]):.4g} on average, of the field"))
         rows.append(("grid", " by ".join(f"{mean.sizes[d]} {d}" for d in mean.dims)))
-        rows.append(("variables", ", ".join(str(n) for n, v in self._field.data_vars.items() if v.ndim > 0 and not str(n).endswith("_bounds"))))
+        # A grid mapping has no dimensions until Dataset.where gives it those of its condition.
+        layers = (str(n) for n, v in self._field.data_vars.items() if v.ndim > 0 and "grid_mapping_name" not in v.attrs)
+        rows.append(("variables", ", ".join(name for name in layers if not name.endswith("_bounds"))))
         return rows
 
     def _described(self) -> Tuple[str, List[Tuple[str, str]]]:

@@ -11,45 +11,67 @@ from . import _drift
 
 _EPOCH = np.datetime64("1950-01-01T00:00:00", "s")
 _DAY_S = 86400
+_ma: Any = np.ma  # which has no types
+
+
+def entries(name: str, values: Any) -> np.ndarray:
+    """The entries as a plain array, the caller's own memory where it is one. What a mask hides, or pandas knows as missing, is NaN, NaT or None."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(values, np.ma.MaskedArray):
+        return _without_mask(values)
+    if dtype is not None and hasattr(dtype, "na_value") and dtype.kind != "M":  # pandas' own types: Int64, boolean, string, category, ...
+        if dtype.kind in "fiu":
+            return np.asarray(values.to_numpy(dtype=float, na_value=np.nan))
+        return np.asarray(values.to_numpy(dtype=object, na_value=None))
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # lists of unequal length
+        raise _drift.UsageError(f"{name} is no array: {error}") from None
+
+
+def _without_mask(values: Any) -> np.ndarray:
+    if not _ma.is_masked(values):
+        return np.asarray(values.data)
+    if values.dtype.kind in "fiu":
+        return np.asarray(values.astype(float).filled(np.nan))
+    if values.dtype.kind == "M":
+        return np.asarray(values.filled(np.datetime64("NaT")))
+    shown = np.array(values.data, dtype=object)
+    shown[_ma.getmaskarray(values)] = None
+    return shown
+
+
+def _column(name: str, values: Any) -> np.ndarray:
+    array = entries(name, values)
+    if array.ndim != 1:
+        raise _drift.UsageError(f"{name} has {array.ndim} dimensions, shape {array.shape}; it must have one")
+    return array
 
 
 def numbers(name: str, values: Any) -> np.ndarray:
     """A one-dimensional array of numbers, the caller's own memory where it is one already. Missing entries are NaN."""
-    if isinstance(values, np.ma.MaskedArray):
-        masked: Any = values
-        values = masked.astype(float).filled(np.nan)
-    elif getattr(getattr(values, "dtype", None), "na_value", None) is not None:  # pandas' nullable numbers
-        values = values.to_numpy(dtype=float, na_value=np.nan)
-    try:
-        array = np.asarray(values)
-    except ValueError as error:  # lists of unequal length
-        raise _drift.UsageError(f"{name} is not an array of numbers: {error}") from None
-    if array.ndim != 1:
-        raise _drift.UsageError(f"{name} has {array.ndim} dimensions, shape {array.shape}; it must have one")
+    array = _column(name, values)
     if array.dtype.kind not in "fiu":
-        raise _drift.UsageError(f"{name} must hold numbers, but its type is {array.dtype}")
+        raise _drift.UsageError(f"{name} must hold numbers, but its type is {getattr(values, 'dtype', array.dtype)}")
     return array
 
 
 def times(name: str, values: Any) -> Tuple[np.ndarray, bool]:
-    """Days since 1950-01-01 UTC, and True; or plain numbers as they are, and False.
+    """Days since 1950-01-01 UTC, and True; or plain numbers as they are, and False. Missing entries are NaN.
 
     Times are datetime64, pandas timestamps, datetime.datetime, or texts after ISO 8601; none may have a time zone other than UTC.
     """
     if is_one(values):
-        values = np.asarray(values).reshape(1) if hasattr(values, "dtype") else [values]
+        values = entries(name, values).reshape(1) if hasattr(values, "dtype") else [values]
     zone = getattr(getattr(values, "dtype", None), "tz", None)
     if zone is not None:
-        values = _without_zone(name, zone, values)
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise _drift.UsageError(f"{name} has {array.ndim} dimensions, shape {array.shape}; it must have one")
+        _check_zone(name, zone)
+        values = values.dt.tz_localize(None) if hasattr(values, "dt") else values.tz_localize(None)
+    array = _column(name, values)
     if array.dtype.kind == "U":
         return np.array([_drift.parse_time(str(text)) for text in array], dtype=float), True
     if array.dtype.kind == "O" and array.size > 0:
-        array = _from_objects(name, array)
-        if array.dtype.kind == "f":
-            return array, True
+        return _from_objects(name, array), True
     if array.dtype.kind == "M":
         return days(array), True
     return numbers(name, array), False
@@ -70,34 +92,44 @@ def days(array: np.ndarray) -> np.ndarray:
     return np.asarray(whole + seconds / _DAY_S)
 
 
-def _without_zone(name: str, zone: Any, values: Any) -> Any:
-    if str(zone) not in ("UTC", "utc", "UTC+00:00", "tzutc()"):
+def _check_zone(name: str, zone: Any) -> None:
+    """UTC is what lies no time from it all year; London in winter is not."""
+    if zone.utcoffset(None) != datetime.timedelta(0):
         raise _drift.UsageError(
-            f"{name} has the time zone {zone}; drift's times are UTC: convert them, as .dt.tz_convert('UTC').dt.tz_localize(None)"
+            f"{name} has the time zone {zone}; drift's times are UTC: convert them, as by tz_convert('UTC') or astimezone(datetime.timezone.utc)"
         )
-    return values.dt.tz_localize(None) if hasattr(values, "dt") else values.tz_localize(None)
+
+
+def _is_missing(entry: Any) -> bool:
+    """None, NaN, NaT, pandas.NA: without importing pandas, which has no comparison that tells them all."""
+    return entry is None or type(entry).__name__ in ("NAType", "NaTType", "MaskedConstant") or (isinstance(entry, (float, np.generic)) and bool(entry != entry))
 
 
 def _from_objects(name: str, array: np.ndarray) -> np.ndarray:
-    if all(isinstance(entry, str) for entry in array):
-        return np.array([_drift.parse_time(entry) for entry in array], dtype=float)
-    for entry in array:
+    """Days since 1950-01-01 of texts, or of dates."""
+    is_known = np.array([not _is_missing(entry) for entry in array])
+    known = array[is_known]
+    out = np.full(len(array), np.nan)
+    if all(isinstance(entry, str) for entry in known):
+        out[is_known] = [_drift.parse_time(entry) for entry in known]
+        return out
+    for entry in known:
+        if not isinstance(entry, (datetime.date, np.datetime64)):
+            raise _drift.UsageError(f"{name} must hold times or numbers, but one entry is a {type(entry).__name__}")
         zone = getattr(entry, "tzinfo", None)
-        if zone is not None and zone.utcoffset(entry) != datetime.timedelta(0):
-            raise _drift.UsageError(f"{name} has the time zone {zone}; drift's times are UTC: convert them first")
-    if all(isinstance(entry, (datetime.date, np.datetime64)) for entry in array):
-        plain = [entry.replace(tzinfo=None) if getattr(entry, "tzinfo", None) else entry for entry in array]
-        return np.array(plain, dtype="datetime64[ns]")
-    raise _drift.UsageError(f"{name} must hold times or numbers, but its first entry is a {type(array[0]).__name__}")
+        if zone is not None:
+            _check_zone(name, zone)
+    plain = [entry.replace(tzinfo=None) if getattr(entry, "tzinfo", None) else entry for entry in known]
+    out[is_known] = days(np.array(plain, dtype="datetime64[us]"))
+    return out
 
 
 def codes(name: str, values: Any) -> Tuple[np.ndarray, list]:
     """Entries of any kind, as tracks and platforms have them, by number, and what each number stands for, in order."""
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise _drift.UsageError(f"{name} has {array.ndim} dimensions, shape {array.shape}; it must have one")
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise _drift.UsageError(f"{name} is nan in row {int(np.isnan(array).argmax())}")
+    array = _column(name, values)
+    missing = np.array([_is_missing(entry) for entry in array], dtype=bool) if array.dtype.kind == "O" else array != array
+    if missing.any():
+        raise _drift.UsageError(f"{name} is missing in row {int(missing.argmax())}")
     if array.dtype.kind == "O":
         array = array.astype(str)
     found, first, inverse = np.unique(array, return_index=True, return_inverse=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -11,6 +13,9 @@ from . import _arrays, _checks, _drift, _html, _keywords, _settings
 if TYPE_CHECKING:
     import pandas
     import xarray
+
+
+_COUNT = itertools.count()
 
 
 class Dataset:
@@ -100,6 +105,11 @@ class Dataset:
             columns, names, (name, long_name, standard_name, unit), bool(on_plane), plane_unit, bool(is_calendar), float(track_gap_s),
             _provenance, {ours: called[role] for role, ours in _COLUMNS.items()},
         )  # fmt: skip
+
+    @functools.cached_property
+    def _number(self) -> int:
+        """Which of this process's datasets this is."""
+        return next(_COUNT)
 
     @classmethod
     def _of(cls, data: _drift.Dataset) -> "Dataset":
@@ -246,6 +256,12 @@ class Dataset:
             reasons = ", ".join(f"{reason} ({count:,})" for reason, count in odd.items())
             _checks.warn(f"{sum(odd.values()):,} of {report['rows']:,} entries were left out: {reasons}")
 
+    def __getstate__(self) -> _drift.Dataset:
+        return self._data
+
+    def __setstate__(self, data: _drift.Dataset) -> None:
+        self._data = data
+
     def __len__(self) -> int:
         return len(self._data)
 
@@ -301,24 +317,59 @@ class Dataset:
         return self._data.test
 
     def with_test(self, test: "Dataset") -> "Dataset":
-        """Both together, with the rows of `test` as the test set: they score a fit and are never trained on."""
+        """Both together, with the rows of `test` as the test set: they score a fit and are never trained on.
+
+        Examples
+        --------
+        >>> import drift
+        >>> first = drift.simulate(days=1, observations=300, bbox=(-20, 30, 20, 50), platforms=["Sentinel-3A"])
+        >>> other = drift.simulate(days=1, observations=300, bbox=(-20, 30, 20, 50), platforms=["CryoSat-2"])
+        >>> both = first.with_test(other)
+        >>> len(both) == len(first) + len(other), len(both.test) == len(other)
+        (True, True)
+        """
         return Dataset._of(self._data.with_test(_checks.dataset("with_test: the test set", test)))
 
     def with_test_platforms(self, platforms: Union[str, Sequence[str]]) -> "Dataset":
-        """The same observations, those of these platforms as the test set."""
+        """The same observations, those of these platforms as the test set.
+
+        Examples
+        --------
+        >>> import drift
+        >>> ds = drift.simulate(days=2, observations=300, bbox=(-20, 30, 20, 50)).with_test_platforms("CryoSat-2")
+        >>> set(ds.platform[ds.test].tolist())
+        {'CryoSat-2'}
+        """
         return Dataset._of(self._data.with_test_platforms(_checks.texts("platforms", platforms)))
 
     def summary(self) -> Dict[str, Any]:
-        """Extent, platforms, tracks and the distribution of the values, as ``drift inspect`` prints them."""
+        """Extent, platforms, tracks and the distribution of the values, as ``drift inspect`` prints them.
+
+        Examples
+        --------
+        >>> import drift
+        >>> summary = drift.Dataset([0.0, 1.0, 2.0], [50.0, 51.0, 52.0], [8.5, 9.0, 9.2]).summary()
+        >>> summary["count"], summary["lon"], summary["quantiles"][0.5]
+        (3, (0.0, 2.0), 9.0)
+        """
         return self._data.summary()
 
     @property
     def report(self) -> Optional[Dict[str, Any]]:
-        """How files were understood: roles, rows left out and why, warnings; None: the data come from memory."""
+        """How files or an xarray object were understood: roles, rows left out and why, warnings. None: of arrays, tables and simulations."""
         return self._data.report()
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """A table with a row per observation."""
+        """A table with a row per observation.
+
+        Examples
+        --------
+        >>> import drift
+        >>> drift.Dataset([0.0, 1.0], [50.0, 51.0], [8.5, 9.0], name="sst").to_pandas()
+           lon   lat  sst
+        0  0.0  50.0  8.5
+        1  1.0  51.0  9.0
+        """
         import pandas
 
         x, y = ("x", "y") if self._data.on_plane else ("lon", "lat")
@@ -327,7 +378,16 @@ class Dataset:
         return pandas.DataFrame({name: column for name, column in columns.items() if column is not None})
 
     def save(self, path: Any) -> None:
-        """Writes a CF NetCDF file of points that :func:`drift.read` and the command read back to the last bit."""
+        """Writes a CF NetCDF file of points that :func:`drift.read` and the command read back to the last bit.
+
+        Examples
+        --------
+        >>> import drift
+        >>> ds = drift.Dataset([0.0, 1.0], [50.0, 51.0], [8.5, 9.0], name="sst", unit="degC")
+        >>> ds.save("sst.nc")
+        >>> bool((drift.read("sst.nc").value == ds.value).all())
+        True
+        """
         self._data.save(_checks.path("path", path))
 
     def _rows(self) -> List[Tuple[str, str]]:

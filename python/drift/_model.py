@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import xarray
 
 _NO_TIMES = np.empty(0)
+_AS_THEY_ARE = (np.dtype(np.float64), np.dtype(np.float32))  # positions that need no conversion
 
 
 class Model:
@@ -103,8 +104,8 @@ class Model:
             ``EPSG:6931:25km:XMIN,YMIN,XMAX,YMAX``, ``xy:X0,Y0,X1,Y1:STEP`` or a NetCDF file or an xarray Dataset or DataArray
             whose grid to take, south to north and west to east; chosen from the model if None.
         time : time or list of times, optional
-            ISO 8601 texts, datetime64, pandas timestamps, or numbers if the model's times are such; ``"daily"``, ``"hourly"``,
-            ``"6-hourly"`` or ``"monthly"``: such times of the observation period. None: its middle.
+            ISO 8601 texts, datetime64, pandas timestamps, or numbers if the model's times are such; ``"FROM/TO/STEP"``, the step
+            in days; ``"daily"``, ``"hourly"``, ``"6-hourly"`` or ``"monthly"``: such times of the observation period. None: its middle.
         mask : str or list of str
             ``none``; ``ocean``: land is left empty; ``data:100km``: so is what lies farther from observations; ``ice.nc:conc>0.15``:
             where the nearest cell of a file does not meet the condition; ``shelf.geojson``: outside its polygons. Of several,
@@ -116,7 +117,7 @@ class Model:
             standard deviations.
         gradient_scale : float, optional
             Distance over which gradients are taken, in km (or the unit of x and y); from the model's lengthscale if None. 0: the
-            slope of the mean itself, without standard deviations.
+            slope of the mean itself, without standard deviations. Goes with `gradient`.
         attributes : dict, optional
             Global attributes besides drift's own: institution, license, ...
         backend : {'auto', 'cpu', 'cuda'}
@@ -184,8 +185,8 @@ class Model:
         Parameters
         ----------
         lon, lat : array of numbers
-            Degrees, or x and y, of any shape; NaN gives NaN. A contiguous float64 array is read in place. xarray DataArrays are
-            broadcast by their dimensions. Or, as the only argument, a pandas DataFrame with such columns.
+            Degrees, or x and y, of any shape; NaN gives NaN. Contiguous arrays, both float64 or both float32, are read in place.
+            xarray DataArrays are broadcast by their dimensions. Or, as the only argument, a pandas DataFrame with such columns.
         time : array of times, or one time for all, optional
             As of :meth:`predict`; none where the model has no time; NaT gives NaN.
         members, gradient, gradient_scale, backend, threads, progress
@@ -267,9 +268,8 @@ class Model:
         if time is None:
             first, last = self._model.findings()["time_days"]
             return [0.5 * (first + last)]
-        regular = _drift.regular_times(self._model, time) if isinstance(time, str) else None
-        if regular is not None:
-            return regular
+        if isinstance(time, str):
+            return _drift.map_times(self._model, time)
         days = self._days(time)
         if len(days) == 0 or not np.all(np.diff(days) > 0) or np.isnan(days).any():
             raise _drift.UsageError("time: times must be in ascending order, without repeats")
@@ -400,7 +400,7 @@ class Model:
 
 
 def _positions(name: str, values: Any) -> np.ndarray:
-    if type(values) is np.ndarray and values.ndim == 1 and values.dtype == np.float64:
+    if type(values) is np.ndarray and values.ndim == 1 and values.dtype in _AS_THEY_ARE:
         return values
     return _arrays.numbers(name, [values] if _arrays.is_one(values) else values)
 
@@ -415,11 +415,12 @@ def _by_name(layers: _Layers) -> Dict[str, np.ndarray]:
 
 def _flat_positions(lon: Any, lat: Any, time: Any) -> Tuple[Any, Any, Any, Callable[[_Layers], Any]]:
     """Positions of any shape as columns, and what gives results that shape."""
-    columns = [lon, lat] if time is None or _arrays.is_one(time) else [lon, lat, time]
+    given = {"lon": lon, "lat": lat, **({} if time is None or _arrays.is_one(time) else {"time": time})}
+    columns = [_arrays.entries(name, values) for name, values in given.items()]
     try:
         columns = np.broadcast_arrays(*columns)
     except ValueError:
-        shapes = " and ".join(str(np.shape(column)) for column in columns)
+        shapes = " and ".join(str(column.shape) for column in columns)
         raise _drift.UsageError(f"positions and times have the shapes {shapes}, which do not fit together") from None
     shape = columns[0].shape
     flat = [column.ravel() for column in columns]

@@ -13,19 +13,12 @@ from typing import Any
 
 from . import _drift
 
-# The tables of settings that each verb takes, and single flags of others, as the command has them.
-_TABLES = {
-    "read": ("data", "--threads", "--test", "--test-where"),
-    "fit": ("", "domain", "split", "fit", "model", "train", "uncertainty", "tune", "output"),
-    "compare": ("", "domain", "split", "model", "train", "uncertainty", "compare"),
-    "DriftRegressor": ("", "domain", "split", "fit", "model", "train", "uncertainty", "tune", "output"),
-}
-# Observations are read before they are fitted, their test set with them; methods and folder are arguments of their own; an
-# estimator has neither files nor a choice of domain.
+# What Python's verbs take in another way than the command's, which has the settings themselves. Observations are read before they
+# are fitted, their test set with them; methods and folder are arguments of their own; an estimator has neither files nor a choice
+# of domain.
 _NOT_OF = {
-    "fit": ("--test", "--test-where"),
-    "compare": ("--test", "--test-where", "--method", "--folder"),
-    "DriftRegressor": ("--test", "--test-where", "--out", "--study", "--domain", "--crs", "--unit"),
+    "compare": ("--method", "--folder"),
+    "DriftRegressor": ("--out", "--study", "--domain", "--crs", "--unit"),
 }
 
 
@@ -36,13 +29,12 @@ def keyword(info: _drift.SettingInfo) -> str:
 
 
 def of_verb(verb: str) -> dict[str, _drift.SettingInfo]:
-    """The settings of a verb by keyword, in the list's order."""
-    tables, without = _TABLES[verb], _NOT_OF.get(verb, ())
-    return {
-        keyword(info): info
-        for info in _drift.setting_infos()
-        if info.flag and info.flag not in without and (info.table in tables or info.flag in tables)
-    }
+    """The settings of a verb by keyword, in the library's order."""
+    infos = _drift.settings_of_verb("fit" if verb == "DriftRegressor" else verb)
+    without = set(_NOT_OF.get(verb, ()))
+    if verb != "read":
+        without |= {info.flag for info in _drift.settings_of_verb("read") if info.table}  # seed and threads are in no table
+    return {keyword(info): info for info in infos if info.flag not in without}
 
 
 def type_text(info: _drift.SettingInfo) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _arrays, _checks, _drift, _keywords, _settings
+from . import _arrays, _checks, _drift, _keywords, _session, _settings
 from ._dataset import Dataset
 from ._model import Model
 from ._progress import Job, Progress
@@ -58,16 +59,17 @@ def _settle(verb: str, dataset: Any, settings: Dict[str, Any]) -> Tuple[_drift.D
 def fit(dataset: Dataset, *, progress: Progress = False, checkpoint: Any = None, fresh: bool = False, **settings: Any) -> Model:
     """Fits a model to observations, as ``drift fit`` does: the same settings give the same model, to the bit.
 
-    The GIL is released meanwhile. ctrl-C (KeyboardInterrupt) stops the fit within a second; with a checkpoint the
-    same call resumes it. Choices are logged to ``drift`` at level INFO and kept in ``model.findings["fit"]["choices"]``.
+    The GIL is released meanwhile. ctrl-C (KeyboardInterrupt) stops the fit within a second; the same call resumes the training of
+    networks. Choices are logged to ``drift`` at level INFO and kept in ``model.findings["fit"]["choices"]``.
 
     Parameters
     ----------
     dataset : Dataset
     progress : bool or callable
         Show a bar, or call ``progress(share, what)``.
-    checkpoint : path, optional
-        File for a stopped fit; default: beside the file of `out`, if that is given.
+    checkpoint : path or False, optional
+        File for a stopped fit; False: none. Default: beside the file of `out`, if that is given, else a temporary one that lasts as
+        long as this Python session.
     fresh : bool
         Start afresh and ignore any checkpoint.
 
@@ -87,9 +89,21 @@ def fit(dataset: Dataset, *, progress: Progress = False, checkpoint: Any = None,
     (1, 2, 4)
     """
     seen, chosen = _settle("fit", dataset, settings)
-    kept = "" if checkpoint is None else _checks.path("checkpoint", checkpoint)
-    with Job("Fitting", progress, checkpoint=kept, fresh=bool(fresh)) as job:
-        return Model(*_drift.fit(seen, chosen, job))
+    of_session = checkpoint is None and not settings.get("out")
+    if of_session:
+        kept = _session.checkpoint(dataset._number, chosen.to_toml())
+    else:
+        kept = "" if checkpoint is None or checkpoint is False else _checks.path("checkpoint", checkpoint)
+    try:
+        with Job("Fitting", progress, checkpoint=kept, fresh=bool(fresh)) as job:
+            model = Model(*_drift.fit(seen, chosen, job))
+    except KeyboardInterrupt:
+        if of_session and os.path.exists(kept):
+            raise KeyboardInterrupt(_session.STOPPED) from None
+        raise
+    if of_session and os.path.exists(kept):
+        os.unlink(kept)
+    return model
 
 
 @_checks.typed

@@ -49,8 +49,8 @@ _SIGMA = 0.1
 class DriftRegressor(RegressorMixin, BaseEstimator):
     """A field of position and time by drift, and of any other columns linearly.
 
-    The first columns of X are coordinates; those after them are covariates, whose linear effect is fitted by least squares before
-    drift models the rest (kriging with external drift, by regression).
+    The first columns of X are coordinates; those after them are covariates, whose linear effect is fitted by least squares, with
+    the weights if there are any, before drift models the rest (kriging with external drift, by regression).
 
     Parameters
     ----------
@@ -109,14 +109,26 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from drift.sklearn import DriftRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X, depth = rng.uniform(0, 10, (300, 2)), rng.uniform(0, 1, 300)
+        >>> y = np.sin(X[:, 0]) + 2 * depth
+        >>> model = DriftRegressor(method="process").fit(np.column_stack([X, depth]), y, sample_weight=np.full(300, 4.0))
+        >>> bool(abs(model.coef_[0] - 2) < 0.5)
+        True
         """
         settings = {name: getattr(self, name) for name in _SETTINGS if getattr(self, name) is not None}
         _keywords.apply(_drift.Settings(), "DriftRegressor", settings)  # wrong ones are refused however few observations there are
         X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         y = np.asarray(y, dtype=np.float64)
         sigma: Optional[np.ndarray] = None
+        weight: Optional[np.ndarray] = None
         if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
+            weight = _checked_weight(sample_weight, X)
             used = weight > 0
             if not used.any():
                 raise ValueError("sample_weight: every weight is zero")
@@ -127,7 +139,7 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
         space, has_time = self._kind(X.shape[1])
         self._space, self._columns = space, len(space) + has_time
         covariates = X[:, self._columns :]
-        self._fit_covariates(covariates, y)
+        self._fit_covariates(covariates, y, weight)
         rest = y - self._trend(covariates)
         self.model_: Optional[Model] = None
         self.small_: Any = None
@@ -141,7 +153,7 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
         scale = None if sigma is None else _SIGMA * rest.std() * sigma
         try:
             data = Dataset(**self._positions(X), value=rest, sigma=scale, track=track, name="y", on_plane=space != "ll")
-            self.model_ = _fit(data, **settings)
+            self.model_ = _fit(data, checkpoint=False, **settings)  # no later call has the same dataset
         except _drift.UsageError:
             raise
         except _drift.Error as error:
@@ -163,6 +175,17 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
         mean : numpy.ndarray [n]
         sd : numpy.ndarray [n]
             With `return_std` only.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from drift.sklearn import DriftRegressor
+        >>> X = np.random.default_rng(0).uniform(0, 10, (300, 2))
+        >>> model = DriftRegressor(method="process").fit(X, np.sin(X[:, 0]))
+        >>> mean, sd = model.predict([[2.0, 3.0]], return_std=True)
+        >>> _, of_an_observation = model.predict([[2.0, 3.0]], return_std=True, noise=True)
+        >>> bool(of_an_observation[0] >= sd[0])
+        True
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
@@ -199,12 +222,13 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
             out["time"] = np.ascontiguousarray(X[:, self._columns - 1])
         return out
 
-    def _fit_covariates(self, covariates: np.ndarray, y: np.ndarray) -> None:
+    def _fit_covariates(self, covariates: np.ndarray, y: np.ndarray, weight: Optional[np.ndarray]) -> None:
         self.coef_, self.intercept_ = np.zeros(covariates.shape[1]), 0.0
         if covariates.shape[1] == 0 or len(y) < 2:
             return
-        centre = covariates.mean(axis=0)
-        self.coef_ = np.linalg.lstsq(covariates - centre, y - y.mean(), rcond=None)[0]
+        centre = np.average(covariates, axis=0, weights=weight)
+        root = np.ones(len(y)) if weight is None else np.sqrt(weight / weight.max())  # largest 1, whatever their factor
+        self.coef_ = np.linalg.lstsq(root[:, None] * (covariates - centre), root * (y - np.average(y, weights=weight)), rcond=None)[0]
         self.intercept_ = float(-centre @ self.coef_)
 
     def _trend(self, covariates: np.ndarray) -> np.ndarray:
@@ -234,6 +258,15 @@ class DriftRegressor(RegressorMixin, BaseEstimator):
         spread = float(values.std())
         self._small_noise = float(small.kernel_.k2.noise_level) * (spread**2 if spread > 0.0 else 1.0)
         return small
+
+
+def _checked_weight(sample_weight: Any, X: np.ndarray) -> np.ndarray:
+    """Finite, one per row and none negative: scikit-learn's keyword for the last has another name from release to release."""
+    weight = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
+    if (weight < 0).any():
+        row = int((weight < 0).argmax())
+        raise ValueError(f"sample_weight is {weight[row]:g} in row {row}; it must be 0 or more")
+    return weight
 
 
 def _sign_initialiser() -> None:

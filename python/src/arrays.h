@@ -14,25 +14,37 @@
 
 namespace py = pybind11;
 
-// A column of drift's own from a one-dimensional array of numbers, in one pass: float32 and float64 that lie in one piece are
-// read where they are, read-only ones too.
+// Entries of this type that lie one behind the other, each at a multiple of its size: C++ may read them where they are. Those of
+// numpy.frombuffer(..., offset=1) may not.
+inline constexpr int kAligned = py::detail::npy_api::NPY_ARRAY_ALIGNED_, kStraight = kAligned | py::array::c_style;
+template <class Number>
+bool is_straight(const py::array& array) {
+  return (array.flags() & kStraight) == kStraight && py::isinstance<py::array_t<Number>>(array);
+}
+
+// A column of drift's own from a one-dimensional array of numbers, in one pass: float32 and float64 that lie straight are read
+// where they are, read-only ones too.
 template <class Number>
 std::vector<Number> column_from(const py::array& array) {
   const auto straight = [&]<class Entry>(Entry) {
     const auto* const first = static_cast<const Entry*>(array.data());
     return std::vector<Number>(first, first + array.size());
   };
-  const bool in_one_piece = (array.flags() & py::array::c_style) != 0;
-  if (in_one_piece && py::isinstance<py::array_t<double>>(array)) return straight(double());
-  if (in_one_piece && py::isinstance<py::array_t<float>>(array)) return straight(float());
-  const auto converted = py::array_t<Number, py::array::c_style | py::array::forcecast>::ensure(array);
+  if (is_straight<double>(array)) return straight(double());
+  if (is_straight<float>(array)) return straight(float());
+  const auto converted = py::array_t<Number, kStraight | py::array::forcecast>::ensure(array);
   if (!converted) throw py::error_already_set();
   return {converted.data(), converted.data() + converted.size()};
 }
 
-// Positions and times as the library reads them: no copy of float64 that lies in one piece. The array must outlive the span.
-using Positions = py::array_t<double, py::array::c_style | py::array::forcecast>;
-inline std::span<const double> span_of(const Positions& array) { return {array.data(), static_cast<std::size_t>(array.size())}; }
+// Positions and times as the library reads them: no copy of what lies straight. The array must outlive the span.
+template <class Number>
+using Straight = py::array_t<Number, kStraight | py::array::forcecast>;
+using Positions = Straight<double>;
+template <class Number>
+std::span<const Number> span_of(const Straight<Number>& array) {
+  return {array.data(), static_cast<std::size_t>(array.size())};
+}
 
 // The vector's memory becomes the array's: no copy.
 template <class Number>

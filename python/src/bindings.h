@@ -27,7 +27,8 @@ struct PyDataset {
 // few points.
 class FarSearch {
  public:
-  drift::FarPoints operator()(const drift::FieldModel& model, std::span<const double> lon, std::span<const double> lat) {
+  template <class Number>
+  drift::FarPoints operator()(const drift::FieldModel& model, std::span<const Number> lon, std::span<const Number> lat) {
     std::call_once(made_, [&] { counter_.emplace(model); });
     drift::FarCounter counter = *counter_;
     counter.add(lon, lat);
@@ -44,6 +45,9 @@ struct PyModel {
   std::shared_ptr<const drift::FieldModel> model;
   std::shared_ptr<FarSearch> far = std::make_shared<FarSearch>();
 };
+
+// A message of the library's with keywords in place of the command's flags: --held-out is held_out.
+std::string with_keywords(const std::string& text);
 
 // An engine for as long as the process lasts: making one takes longer than a prediction at a few points.
 drift::Engine& engine_for(const std::string& backend, int threads);

@@ -4,6 +4,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "bindings.h"
+
 namespace {
 
 // How often Python hears of progress and is asked for signals.
@@ -60,7 +62,7 @@ std::string sentence_of(const std::exception_ptr& of_work) {
   try {
     if (of_work) std::rethrow_exception(of_work);
   } catch (const std::exception& error) {
-    return error.what();
+    return with_keywords(error.what());
   } catch (...) {
     return "the work failed";
   }

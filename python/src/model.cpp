@@ -168,6 +168,6 @@ void bind_model(py::module_& module) {
   });
   module.def("score_forecast", [](const Positions& y, const Positions& mean, const Positions& sd) {
     const py::gil_scoped_release released;
-    return drift::to_json(drift::score_forecast(span_of(y), span_of(mean), span_of(sd)));
+    return drift::to_json(drift::score_forecast(span_of<double>(y), span_of<double>(mean), span_of<double>(sd)));
   });
 }

@@ -6,9 +6,6 @@
 #include "drift/run_settings.h"
 #include "drift/version.h"
 
-namespace {
-
-// The library's messages name settings by the command's flags; here they become keywords: --held-out is held_out.
 std::string with_keywords(const std::string& text) {
   static const std::regex flag("--([a-z][a-z0-9-]*)");
   std::string out;
@@ -26,6 +23,8 @@ std::string with_keywords(const std::string& text) {
   }
   return out.append(rest, text.cend());
 }
+
+namespace {
 
 // drift.Error, drift.UsageError (a ValueError too) and drift.Stopped, by the library's exceptions. They are never freed: a
 // translator may be asked while the interpreter ends.

@@ -43,18 +43,18 @@ py::tuple warnings_of(std::size_t points, const drift::FarPoints& far, double da
 }
 
 // ([(name, array [n] or [members, n], attributes)], warnings)
-py::tuple predict_at(const PyModel& self, const Positions& lon, const Positions& lat, const Positions& time, bool members,
-                     bool gradient, std::optional<double> gradient_scale, const std::string& backend, const JobOptions& options) {
+template <class Number>
+py::tuple layers_at(const PyModel& self, const Straight<Number>& lon, const Straight<Number>& lat, const Positions& time,
+                    const drift::PredictWants& wants, const std::string& backend, const JobOptions& options) {
   const drift::FieldModel& model = *self.model;
   const auto n = static_cast<std::size_t>(lon.size());
   drift::FarPoints far;
   double outside = 0.0;
   const auto work = [&](const drift::Control& control) {
-    drift::PointLayers predicted =
-        drift::predict_at(engine_for(backend, options.threads), model, span_of(lon), span_of(lat), span_of(time),
-                          {.members = members, .gradient = gradient, .gradient_scale = gradient_scale}, control);
-    far = (*self.far)(model, span_of(lon), span_of(lat));
-    outside = drift::furthest_outside(model.info, span_of(time));
+    drift::PointLayers predicted = drift::predict_at(engine_for(backend, options.threads), model, span_of<Number>(lon),
+                                                     span_of<Number>(lat), span_of<double>(time), wants, control);
+    far = (*self.far)(model, span_of<Number>(lon), span_of<Number>(lat));
+    outside = drift::furthest_outside(model.info, span_of<double>(time));
     return predicted;
   };
   drift::PointLayers layers;
@@ -72,6 +72,19 @@ py::tuple predict_at(const PyModel& self, const Positions& lon, const Positions&
     out.append(py::make_tuple(layer.info.name, array_from(std::move(layers.values[i]), shape), attributes_of(layer)));
   }
   return py::make_tuple(out, warnings_of(n, far, outside));
+}
+
+// Positions that are float32 both are taken as they are; any others as float64.
+py::tuple predict_at(const PyModel& self, const py::array& lon, const py::array& lat, const Positions& time, bool members,
+                     bool gradient, std::optional<double> gradient_scale, const std::string& backend, const JobOptions& options) {
+  const drift::PredictWants wants = {.members = members, .gradient = gradient, .gradient_scale = gradient_scale};
+  if (is_straight<float>(lon) && is_straight<float>(lat)) {
+    const auto x = Straight<float>::ensure(lon), y = Straight<float>::ensure(lat);
+    return layers_at<float>(self, x, y, time, wants, backend, options);
+  }
+  const auto x = Positions::ensure(lon), y = Positions::ensure(lat);
+  if (!x || !y) throw py::error_already_set();
+  return layers_at<double>(self, x, y, time, wants, backend, options);
 }
 
 py::dict attributes_from(const std::vector<drift::FieldAttribute>& attributes) {
@@ -140,10 +153,7 @@ py::tuple predict_map(const PyModel& self, const std::variant<std::string, drift
   return py::make_tuple(variables, whole, report.no_currents, warnings_of(report.filled, report.far, outside));
 }
 
-// None: the word stands for no times.
-std::optional<std::vector<double>> regular_times(const PyModel& self, const std::string& word) {
-  return drift::regular_times(self.model->info, word);
-}
+std::vector<double> map_times(const PyModel& self, const std::string& text) { return drift::map_times(self.model->info, text); }
 
 py::dict plot(const std::string& map, const std::string& picture, const std::string& variable, const std::string& time,
               const std::string& panels, const std::optional<std::array<double, 2>>& limits,
@@ -188,7 +198,7 @@ void bind_predict(py::module_& module) {
   module.def("predict_map", &predict_map, py::arg("model"), py::arg("grid"), py::arg("time_days"), py::arg("mask"),
              py::arg("members"), py::arg("gradient"), py::arg("gradient_scale"), py::arg("attributes"), py::arg("command"),
              py::arg("backend"), py::arg("job"));
-  module.def("regular_times", &regular_times, py::arg("model"), py::arg("word"));
+  module.def("map_times", &map_times, py::arg("model"), py::arg("text"));
   module.def("plot", &plot, py::arg("map"), py::arg("picture"), py::arg("variable"), py::arg("time"), py::arg("panels"),
              py::arg("limits"), py::arg("sd_limits"), py::arg("colours"), py::arg("sd_colours"), py::arg("title"),
              py::arg("width_cm"), py::arg("dpi"), py::arg("observations"), py::arg("observations_days"), py::arg("arrows"),

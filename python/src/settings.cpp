@@ -48,6 +48,8 @@ void bind_settings(py::module_& module) {
       .def_readonly("words", &drift::SettingInfo::words)
       .def_property_readonly("type", [](const drift::SettingInfo& info) { return name_of(info.type); });
   module.def("setting_infos", &drift::setting_infos);
+  module.def(
+      "settings_of_verb", [](const std::string& verb) { return drift::settings_of_verb(verb); }, py::arg("verb"));
 
   py::class_<drift::RunSettings>(module, "Settings")
       .def(py::init<>())

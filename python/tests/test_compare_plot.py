@@ -52,6 +52,42 @@ def test_a_field_is_drawn_on_a_matplotlib_axes(field, ds):
     plt.close("all")
 
 
+def test_a_field_with_parts_hidden_by_where_is_drawn_on_an_axes(field, ds):
+    """As the docs recommend: the mean where its uncertainty is small, and nothing elsewhere."""
+    pytest.importorskip("cartopy")
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+
+    sd = field[f"{ds.name}_uncertainty"]
+    known = field.where(sd < sd.median())
+    ax = known.drift.plot(time="2020-03-02")
+    drawn = [c for c in ax.collections if c.get_array() is not None][0].get_array()
+    want = (sd.sel(time="2020-03-02") < sd.median()).values
+    assert 0 < want.sum() < want.size
+    np.testing.assert_array_equal(~np.ma.getmaskarray(np.ma.masked_invalid(drawn)).ravel(), want.ravel())
+    ax.figure.canvas.draw()
+    assert known.drift.variable == ds.name and "crs" not in repr(known.drift)
+    assert known[[ds.name, "crs"]].drift.variable == ds.name
+    plt.close("all")
+
+
+@pytest.mark.parametrize("grid", ["bbox:-20,35,0,55:2", "EPSG:3035:200km:2600,2000,5000,4400"])
+def test_a_field_with_parts_hidden_by_where_is_drawn_by_gmt(model, ds, grid, command, tmp_path):
+    import shutil
+
+    if shutil.which("gmt") is None:
+        pytest.skip("GMT is not installed")
+    field = model.predict(grid, "2020-03-02")
+    sd = field[f"{ds.name}_uncertainty"]
+    known = field.where(sd < sd.median())
+    picture, whole = (f.drift.plot(dpi=40, panels="mean", limits=(-1, 1)) for f in (known, field))
+    assert picture._repr_png_().startswith(b"\x89PNG") and picture.png != whole.png
+    assert picture.report["projection"] == whole.report["projection"] and picture.report["variable"] == ds.name
+    known.to_netcdf(tmp_path / "known.nc")
+    command("plot", "known.nc", "--dpi", "40", "--panels", "mean", "--limits", "-1:1", "--out", "theirs.png", "--quiet", cwd=tmp_path)
+    assert (tmp_path / "theirs.png").read_bytes() == picture.png
+
+
 def test_observations_are_those_near_the_time_of_the_map(field, ds):
     pytest.importorskip("cartopy")
     pytest.importorskip("matplotlib").use("Agg")

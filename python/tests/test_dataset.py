@@ -1,9 +1,12 @@
 """Observations from arrays, tables, xarray objects and files."""
 
 import copy
+import datetime
 import gc
 import logging
+import os
 import pickle
+import subprocess
 import sys
 import tracemalloc
 import weakref
@@ -82,6 +85,62 @@ def test_missing_values_are_left_out(columns):
     assert len(drift.Dataset(**columns)) == N - 2
     columns["value"] = np.ma.masked_invalid(columns["value"])
     assert len(drift.Dataset(**columns)) == N - 2
+
+
+def test_masks_and_nullable_columns_are_those_of_plain_arrays(columns):
+    """Missing values are left out whoever says that they are missing, and so with their rows; nullable numbers are numbers."""
+    gone = np.arange(N) % 7 == 3
+    whole = np.round(10 * columns["value"]).astype(np.int64)
+    want = drift.Dataset(columns["lon"], columns["lat"], np.where(gone, np.nan, whole), time=np.arange(N) + 0.0, track=np.arange(N) // 10)
+    nullable = pd.Series(whole, dtype="Int64")
+    nullable[gone] = pd.NA
+    for value in (np.ma.array(whole, mask=gone), np.ma.array(np.where(gone, 1e20, whole), mask=gone), nullable):
+        for time in (pd.Series(np.arange(N), dtype="Int64"), np.ma.array(np.arange(N)), pd.array(np.arange(N), dtype="Float64")):
+            got = drift.Dataset(columns["lon"], columns["lat"], value, time=time, track=pd.Series(np.arange(N) // 10, dtype="Int64"))
+            for name in ("lon", "lat", "value", "time", "track"):
+                np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
+    names = ["A", "B"] * (N // 2)
+    for platform in (pd.Series(names, dtype="string"), pd.Series(names, dtype="category"), np.ma.array(names)):
+        assert list(drift.Dataset(**columns, platform=platform).platform) == names
+
+
+def test_misaligned_columns_are_read_all_the_same(columns):
+    def misaligned(column):
+        return np.frombuffer(np.frombuffer(b"\0" + column.tobytes(), np.uint8, offset=1).data, column.dtype)
+
+    for kind in (np.float64, np.float32):
+        moved = {name: misaligned(column.astype(kind)) for name, column in columns.items()}
+        assert not any(column.flags.aligned for column in moved.values())
+        want, got = drift.Dataset(**{name: column.astype(kind) for name, column in columns.items()}), drift.Dataset(**moved)
+        for name in columns:
+            np.testing.assert_array_equal(getattr(got, name), getattr(want, name))
+
+
+COPIES = """
+import numpy as np, drift
+n, kind = 4_000_000, np.{kind}
+columns = [np.linspace(low, high, n).astype(kind) for low, high in ((190.0, 210.0), (30.0, 50.0), (-1.0, 1.0))]
+for column in columns:
+    column.setflags(write=False)
+drift.Dataset(*(column[:10] for column in columns))
+
+def peak():
+    return 1024 * int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
+
+open("/proc/self/clear_refs", "w").write("5")  # the peak from now on
+before = peak()
+ds = drift.Dataset(*columns)
+print((peak() - before) / (3 * 8 * n))
+"""
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+def test_each_column_is_copied_once_into_the_dataset(kind):
+    """By the peak of a process's memory, in sizes of the dataset's own columns, float64: longitudes are wrapped there, not in a copy."""
+    environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "1000000"}  # what is freed goes back to the system, and hides no copy
+    done = subprocess.run([sys.executable, "-c", COPIES.format(kind=kind)], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert 0.9 < float(done.stdout) < 1.25  # the address sanitizer takes an eighth of its own; a column copied twice would be a third
 
 
 def test_pandas_columns_are_found_by_their_usual_names(columns):
@@ -227,7 +286,23 @@ def test_test_sets(ds):
         ({"time": pd.date_range("2020", periods=N, tz="Europe/Paris")}, drift.UsageError, "time has the time zone Europe/Paris"),
         ({"time": ["yesterday"] * N}, drift.UsageError, "time 'yesterday': must be a time such as"),
         ({"time": [object()] * N}, drift.UsageError, "time must hold times or numbers"),
-        ({"track": np.full(N, np.nan)}, drift.UsageError, "track is nan in row 0"),
+        ({"track": np.full(N, np.nan)}, drift.UsageError, "track is missing in row 0"),
+        ({"track": np.ma.array(np.arange(N), mask=np.arange(N) == 4)}, drift.UsageError, "track is missing in row 4"),
+        ({"track": pd.Series([1, 2, None, 4] * 10, dtype="Int64")}, drift.UsageError, "track is missing in row 2"),
+        ({"platform": [*"ABC", None] * 10}, drift.UsageError, "platform is missing in row 3"),
+        ({"platform": pd.Series(["A", pd.NA] * 20, dtype="string")}, drift.UsageError, "platform is missing in row 1"),
+        ({"platform": pd.Series(["A", None] * 20, dtype="category")}, drift.UsageError, "platform is missing in row 1"),
+        ({"platform": np.ma.array(["A", "B"] * 20, mask=[False, True] * 20)}, drift.UsageError, "platform is missing in row 1"),
+        ({"lon": pd.Series(["a"] * N, dtype="string")}, drift.UsageError, "lon must hold numbers, but its type is string"),
+        ({"lon": pd.Series(["a"] * N, dtype="category")}, drift.UsageError, "lon must hold numbers, but its type is category"),
+        ({"value": pd.Series([True, None] * 20, dtype="boolean")}, drift.UsageError, "value must hold numbers, but its type is boolean"),
+        ({"value": np.ones(N, bool)}, drift.UsageError, "value must hold numbers, but its type is bool"),
+        ({"lon": [[1.0], [1.0, 2.0]]}, drift.UsageError, "lon is no array"),
+        ({"lon": np.ma.array(np.zeros(N), mask=np.arange(N) == 5)}, drift.UsageError, "the column 'lon' is nan in row 5"),
+        ({"time": np.ma.array(np.arange(float(N)), mask=np.arange(N) == 6)}, drift.UsageError, "the column 'time' is nan in row 6"),
+        ({"time": [None, *["2020-03-01"] * (N - 1)]}, drift.UsageError, "the column 'time' is nan in row 0"),
+        ({"time": pd.Series([pd.NaT, *[pd.Timestamp("2020-03-01")] * (N - 1)], dtype=object)}, drift.UsageError, "the column 'time' is nan in row 0"),
+        ({"time": [datetime.date(2020, 3, 1)] * (N - 1) + [3.5]}, drift.UsageError, "time must hold times or numbers, but one entry is a float"),
     ],
 )
 def test_wrong_columns_get_one_clear_exception(columns, change, error, sentence):
@@ -237,18 +312,28 @@ def test_wrong_columns_get_one_clear_exception(columns, change, error, sentence)
     assert (error is drift.UsageError) == isinstance(raised.value, ValueError)
 
 
-def test_utc_is_the_one_time_zone_that_is_taken(columns):
-    zoned = pd.date_range("2020", periods=N, freq="h", tz="UTC")
+@pytest.mark.parametrize("zone", ["UTC", "Etc/UTC", datetime.timezone.utc, datetime.timezone(datetime.timedelta(0))])
+def test_utc_is_the_one_time_zone_that_is_taken(columns, zone):
+    zoned = pd.date_range("2020", periods=N, freq="h", tz=zone)
     plain = drift.Dataset(**columns, time=zoned.tz_localize(None))
-    for same in (zoned, pd.Series(zoned), list(zoned.to_pydatetime())):
+    for same in (zoned, pd.Series(zoned), list(zoned), list(zoned.to_pydatetime())):
         np.testing.assert_array_equal(drift.Dataset(**columns, time=same).time, plain.time)
+
+
+@pytest.mark.parametrize("zone", ["Europe/London", "Asia/Tokyo", datetime.timezone(datetime.timedelta(hours=1))])
+def test_another_time_zone_is_refused_whatever_holds_it_and_whatever_the_season(columns, zone):
+    """London keeps UTC in winter, all of these times: a zone is refused for what it is, not for what it happens to be."""
+    zoned = pd.date_range("2020-01-01", periods=N, freq="h", tz=zone)
+    for times in (zoned, pd.Series(zoned), list(zoned), list(zoned.to_pydatetime()), pd.Series(list(zoned), dtype=object)):
+        with pytest.raises(drift.UsageError, match="^time has the time zone .*; drift's times are UTC: convert them, as by tz_convert"):
+            drift.Dataset(**columns, time=times)
 
 
 def test_tables_without_a_column_get_one_clear_exception(columns):
     frame = pd.DataFrame({"lon": columns["lon"], "value": columns["value"]})
     with pytest.raises(drift.UsageError, match="no column is called lat"):
         drift.Dataset.from_pandas(frame)
-    with pytest.raises(drift.UsageError, match=r"the xarray object: no variable 'slo' \(the option 'value'\); did you mean 'sla'\?"):
+    with pytest.raises(drift.UsageError, match=r"the xarray object: no variable 'slo' \(value\); did you mean 'sla'\?"):
         drift.Dataset.from_xarray(xr.Dataset({"sla": ("n", [1.0])}), value="slo")
     with pytest.raises(drift.UsageError, match="no variable along the dimensions of 'sla' is known for its longitude; name it"):
         drift.Dataset.from_xarray(xr.Dataset({"sla": ("n", [1.0])}))

@@ -29,6 +29,37 @@ def test_the_wheels_metadata_are_those_of_pyproject(root):
     assert fields.get_all("Requires-Dist") == project["dependencies"] + optional
 
 
+@pytest.fixture
+def stage(root, tmp_path):
+    """A folder as of a wheel, and what puts a library into it that links others, with a run path."""
+    cc = shutil.which("cc")
+    if cc is None:
+        pytest.skip("there is no C compiler")
+    (tmp_path / "drift").mkdir()
+    (tmp_path / "a.c").write_text("int a(void) { return 1; }")
+    subprocess.run([cc, "-shared", "-fPIC", "a.c", "-o", "libodd.so.1", "-Wl,-soname,libodd.so.1"], cwd=tmp_path, check=True)
+
+    def make(*linked, run_path="$ORIGIN"):
+        words = [cc, "-shared", "-fPIC", "a.c", "-o", "drift/_drift.so", "-Wl,--no-as-needed", *linked, f"-Wl,-rpath,{run_path}"]
+        subprocess.run(words, cwd=tmp_path, check=True)
+        return tmp_path
+
+    return make
+
+
+def test_a_wheel_that_needs_what_it_does_not_carry_is_refused(root, stage, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "python" / "build"))
+    import drift_build
+
+    drift_build.check_libraries(stage("-lm"))
+    with pytest.raises(SystemExit, match="_drift.so needs libodd.so.1, which is neither in the wheel nor among drift's dependencies"):
+        drift_build.check_libraries(stage("./libodd.so.1"))
+    shutil.copy(stage() / "libodd.so.1", stage("./libodd.so.1") / "drift")
+    drift_build.check_libraries(stage("./libodd.so.1"))
+    with pytest.raises(SystemExit, match="_drift.so looks for libraries in .*/home/me/build"):
+        drift_build.check_libraries(stage(run_path="$ORIGIN:/home/me/build"))
+
+
 def test_the_stubs_are_written_without_numpy(root, tmp_path):
     """As pip builds a wheel: in an environment of its own, without the packages of the interpreter that asked for it."""
     shutil.copytree(PACKAGE, tmp_path / "drift", ignore=shutil.ignore_patterns("*.pyi", "__pycache__"))

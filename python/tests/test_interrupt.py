@@ -1,5 +1,8 @@
 """ctrl-C and exceptions of callbacks: what stops, what is kept, what is said. No clocks: each stop comes from a progress report."""
 
+import copy
+import glob
+import json
 import os
 import shutil
 import signal
@@ -11,6 +14,7 @@ import numpy as np
 import pytest
 
 import drift
+from drift import _session
 
 LONG = 400  # epochs: many reports of progress before the networks are trained
 AT = ([0.0, -10.0], [40.0, 50.0], "2020-03-02")
@@ -40,9 +44,69 @@ def test_ctrl_c_stops_with_a_checkpoint_from_which_the_same_call_resumes(ds, sma
     assert path.exists() and not kept.exists()
 
 
-def test_ctrl_c_says_how_to_keep_progress_if_no_file_was_named(ds, small):
+def checkpoints_of_this_session():
+    return glob.glob(_session._STEM + "-*")
+
+
+def test_a_fit_without_any_file_resumes_in_the_same_session(ds, small):
+    """As a cell of a notebook, stopped and run again. No other observations and no other settings take its checkpoint up."""
+    settings = {**small, "epochs": LONG}
+    whole = drift.fit(ds, **settings)
+    with pytest.raises(KeyboardInterrupt, match=r"the same fit resumes where it stopped, as long as this Python session lasts. .*\(checkpoint=\)"):
+        drift.fit(ds, progress=CtrlC(0.3), **settings)
+    (kept,) = checkpoints_of_this_session()
+    heard = []
+    others = drift.fit(copy.copy(ds), **{**settings, "epochs": 3}, progress=lambda share, what: heard.append(share))
+    assert others.settings != whole.settings and checkpoints_of_this_session() == [kept]
+    first = []
+    resumed = drift.fit(ds, **settings, progress=lambda share, what: first.append(share))
+    np.testing.assert_array_equal(resumed.predict_at(*AT)[ds.name], whole.predict_at(*AT)[ds.name])
+    assert min(share for share in first if share > 0.05) > 0.1  # not from the beginning
+    assert checkpoints_of_this_session() == []
+
+
+def test_the_end_of_a_session_takes_its_checkpoints_with_it(small, tmp_path):
+    script = f"""
+import glob, os, signal, drift
+ds = drift.simulate(days=3, observations=400, bbox=(-30, 30, 10, 60))
+try:
+    drift.fit(ds, progress=lambda share, what: os.kill(os.getpid(), signal.SIGINT) if share > 0.3 else None, **{ {**small, 'epochs': LONG}!r})
+except KeyboardInterrupt:
+    print(len(glob.glob("*.checkpoint")))
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True)
+    assert done.stdout == "1\n", done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", [{"checkpoint": False}, "no room"])
+def test_ctrl_c_says_how_to_keep_progress_where_nothing_was_kept(ds, small, monkeypatch, how):
+    if how == "no room":
+        monkeypatch.setattr(_session, "_LEAST_FREE", 1 << 80)
+        how = {}
     with pytest.raises(KeyboardInterrupt, match=r"nothing was written. With a file for the model \(out\) or a checkpoint"):
-        drift.fit(ds, progress=CtrlC(), **{**small, "epochs": LONG})
+        drift.fit(ds, progress=CtrlC(), **how, **{**small, "epochs": LONG})
+    assert checkpoints_of_this_session() == []
+
+
+SEARCH = {"method": "network", "layers": 1, "features": 32, "bottleneck": 4, "epochs": 100, "members": 2, "tune": "bayes", "trials": 20}
+
+
+def test_ctrl_c_stops_a_search_from_whose_study_the_same_call_resumes(ds, tmp_path):
+    study = tmp_path / "study.json"
+    whole = drift.fit(ds, **SEARCH, study=tmp_path / "whole.json")
+    with pytest.raises(KeyboardInterrupt, match="the trials so far are in .*study.json. The same search resumes from there"):
+        drift.fit(ds, **SEARCH, study=study, progress=CtrlC(0.2))
+    done = len(json.loads(study.read_text())["trials"])
+    assert 0 < done < SEARCH["trials"]
+    resumed = drift.fit(ds, **SEARCH, study=study)
+    assert len(json.loads(study.read_text())["trials"]) == SEARCH["trials"]
+    np.testing.assert_array_equal(resumed.predict_at(*AT)[ds.name], whole.predict_at(*AT)[ds.name])
+
+
+def test_ctrl_c_of_a_search_without_a_file_says_how_to_keep_its_trials(ds):
+    with pytest.raises(KeyboardInterrupt, match=r"no trial was kept. With a file for the study \(study\) or the model \(out\), the same search resumes"):
+        drift.fit(ds, **SEARCH, progress=CtrlC(0.1))
 
 
 def test_ctrl_c_tells_why_progress_could_not_be_saved(ds, small, tmp_path):

@@ -40,9 +40,11 @@ def test_every_public_name_has_a_docstring():
 def test_every_public_function_has_an_example_that_the_tests_run():
     from drift import _accessor
 
+    DriftRegressor = pytest.importorskip("drift.sklearn").DriftRegressor
     functions = [getattr(drift, name) for name in drift.__all__ if callable(getattr(drift, name)) and not isinstance(getattr(drift, name), type)]
     functions += [drift.Dataset, drift.Model, drift.Dataset.from_pandas, drift.Dataset.from_xarray, _accessor.FieldAccessor.plot]
-    functions += [drift.Model.predict, drift.Model.predict_at, drift.Model.score, drift.Model.save]
+    functions += [drift.Model.predict, drift.Model.predict_at, drift.Model.score, drift.Model.save, drift.Dataset.save, drift.Dataset.summary]
+    functions += [drift.Dataset.with_test, drift.Dataset.with_test_platforms, drift.Dataset.to_pandas, DriftRegressor.fit, DriftRegressor.predict]
     finder = doctest.DocTestFinder()
     run = {test.name for module in MODULES for test in finder.find(importlib.import_module(module)) if test.examples}
     assert len(functions) > 15

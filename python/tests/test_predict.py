@@ -49,8 +49,9 @@ def test_a_field_of_space_alone_and_on_a_plane(tmp_path):
     assert field["h"].dims == ("y", "x") and "time" not in field.dims
     at = model.predict_at([2.0], [3.0])
     assert abs(at["h"][0] - (np.sin(2.0) + np.cos(3.0))) < 0.2
-    with pytest.raises(drift.UsageError, match="does not vary in time"):
-        model.predict(time="2020-03-01")
+    for time in ("2020-03-01", "daily", 1.0):
+        with pytest.raises(drift.UsageError, match="does not vary in time"):
+            model.predict(time=time)
     with pytest.raises(drift.UsageError, match="plain x and y"):
         model.predict("global:10")
 
@@ -87,6 +88,25 @@ def test_times_by_a_word_are_those_of_the_observation_period(ds, model):
     first, last = (drift.parse_time(t) if isinstance(t, str) else t for t in model.findings["time_days"])
     assert len(hours) == int(last * 4) - int(np.ceil(first * 4)) + 1 and len(hours) > 1
     assert (np.diff(hours) == np.timedelta64(6, "h")).all()
+
+
+def test_times_by_a_span_and_a_step_are_the_commands(model, command, tmp_path):
+    model.save(tmp_path / "model.safetensors")
+    span = "2020-03-01T12:00/2020-03-02T12:00/0.25"
+    command("predict", "model.safetensors", "--grid", "bbox:-5,35,5,45:5", "--time", span, "--out", "map.nc", "--quiet", cwd=tmp_path)
+    ours = model.predict("bbox:-5,35,5,45:5", span)
+    with xr.open_dataset(tmp_path / "map.nc") as theirs:
+        np.testing.assert_array_equal(ours.time, theirs.time)
+    np.testing.assert_array_equal(ours.time, pd.date_range("2020-03-01T12:00", "2020-03-02T12:00", freq="6h"))
+    for wrong, sentence in [("2020-03-01/2020-03-02", "a span is FROM/TO/STEP"), ("2020-03-02/2020-03-01/1", "TO must not be before FROM")]:
+        with pytest.raises(drift.UsageError, match=sentence):
+            model.predict("bbox:-5,35,5,45:5", wrong)
+
+
+def test_a_scale_of_gradients_goes_with_gradients(model):
+    for call in (lambda: model.predict("bbox:-5,35,5,45:5", "2020-03-02", gradient_scale=50.0), lambda: model.predict_at([0.0], [40.0], "2020-03-02", gradient_scale=50.0)):
+        with pytest.raises(drift.UsageError, match="a gradient scale goes with a gradient"):
+            call()
 
 
 def test_the_grid_of_an_xarray_object(ds, model):
@@ -146,10 +166,10 @@ def test_the_accessor_of_what_is_no_field_says_so():
 
 
 def test_a_standard_name_that_is_none_is_refused_or_left_out():
-    with pytest.raises(drift.UsageError, match="'ssh' is no standard name of CF; did you mean 'sea_surface_height_above_geoid'"):
+    with pytest.raises(drift.UsageError, match="'ssh' is no standard name of CF; did you mean .*'sea_surface_height_above_geoid'"):
         drift.Dataset([0.0, 1.0], [0.0, 1.0], [1.0, 2.0], standard_name="ssh")
     array = xr.DataArray([1.0, 2.0], dims="n", name="h", attrs={"standard_name": "ssh"}).assign_coords(lon=("n", [0.0, 1.0]), lat=("n", [0.0, 1.0]))
-    with pytest.warns(UserWarning, match="and is left out; standard_name gives the right one"):
+    with pytest.warns(UserWarning, match="so it is ignored; standard_name sets the right one"):
         assert drift.Dataset.from_xarray(array)._data.standard_name == ""
 
 
@@ -213,8 +233,8 @@ def test_positions_of_every_layout_give_the_same(model, ds):
     np.testing.assert_array_equal(model.predict_at(np.repeat(lon, 2)[::2], lat, "2020-03-02")[ds.name], want)
 
 
-def test_contiguous_float64_positions_are_not_copied(networks):
-    """By the memory that NumPy takes meanwhile: that of the results is the library's own. float32 is copied, and shows."""
+def test_contiguous_positions_of_either_precision_are_not_copied(networks):
+    """By the memory that NumPy takes meanwhile: that of the results is the library's own. Whole numbers are copied, and show."""
     n = 100_000
     lon, lat = np.linspace(-20, 0, n), np.full(n, 40.0)
 
@@ -231,7 +251,72 @@ def test_contiguous_float64_positions_are_not_copied(networks):
     lon.setflags(write=False)
     lat.setflags(write=False)
     assert taken(lon, lat) < 0.1 * lon.nbytes
-    assert taken(lon.astype(np.float32), lat) > 0.9 * lon.nbytes
+    single = [column.astype(np.float32) for column in (lon, lat)]
+    assert taken(*single) < 0.1 * lon.nbytes
+    for column in single:
+        column.setflags(write=False)
+    assert taken(*single) < 0.1 * lon.nbytes
+    assert taken(lon.astype(np.int32), lat) > 0.9 * lon.nbytes
+
+
+def test_single_precision_gives_the_same_as_its_numbers_in_double(networks, blend, ds):
+    rng = np.random.default_rng(1)
+    lon, lat = (rng.uniform(low, high, 3000).astype(np.float32) for low, high in ((-28, 8), (32, 58)))
+    lon[17] = np.nan
+    for model in (networks, blend):
+        single = model.predict_at(lon, lat, "2020-03-02", gradient=True)
+        for positions in ((lon.astype(float), lat.astype(float)), (lon, lat.astype(float)), (np.repeat(lon, 2)[::2], lat)):
+            for name, values in model.predict_at(*positions, "2020-03-02", gradient=True).items():
+                np.testing.assert_array_equal(single[name], values, name)
+
+
+def misaligned(column):
+    """The same numbers a byte off: C++ must not read doubles from there."""
+    column = np.asarray(column)
+    moved = np.frombuffer(b"\0" + column.tobytes(), dtype=np.uint8, offset=1)
+    out = np.frombuffer(moved.data, dtype=column.dtype)
+    assert not out.flags.aligned and out.flags.c_contiguous
+    return out
+
+
+def test_misaligned_positions_are_copied_to_where_they_can_be_read(networks, ds, points):
+    lon, lat, when = points
+    days = (when - np.datetime64("1950-01-01")) / np.timedelta64(1, "D")
+    want = networks.predict_at(lon, lat, days)[ds.name]
+    np.testing.assert_array_equal(networks.predict_at(misaligned(lon), misaligned(lat), misaligned(days))[ds.name], want)
+    single = [column.astype(np.float32) for column in (lon, lat)]
+    want = networks.predict_at(*single, days)[ds.name]
+    np.testing.assert_array_equal(networks.predict_at(*map(misaligned, single), days)[ds.name], want)
+
+
+def test_what_a_mask_hides_gives_missing_values(model, ds):
+    """Masked positions and times, in two dimensions as netCDF4 returns them; the numbers under a mask are any."""
+    lon, lat = np.meshgrid(np.linspace(-20, 0, 4), np.linspace(40, 50, 3))
+    hidden = np.zeros((3, 4), bool)
+    hidden[1, 2] = True
+    want = model.predict_at(lon, lat, "2020-03-02")[ds.name]
+    times = np.full((3, 4), np.datetime64("2020-03-02"))
+    for arguments in (
+        (np.ma.array(np.where(hidden, 1e20, lon), mask=hidden), lat, "2020-03-02"),
+        (lon, np.ma.array(lat.astype(np.float32), mask=hidden), "2020-03-02"),
+        (lon, lat, np.ma.array(times, mask=hidden)),
+    ):
+        got = model.predict_at(*arguments)[ds.name]
+        np.testing.assert_array_equal(np.isnan(got), hidden)
+        np.testing.assert_allclose(got[~hidden], want[~hidden], rtol=1e-5)
+    flat = model.predict_at(np.ma.array(lon.ravel(), mask=hidden.ravel()), lat.ravel(), "2020-03-02")[ds.name]
+    np.testing.assert_array_equal(np.isnan(flat), hidden.ravel())
+    np.testing.assert_array_equal(model.predict_at(np.ma.array(lon), np.ma.array(lat), "2020-03-02")[ds.name], want)
+
+
+def test_tables_with_nullable_columns_are_taken(model, ds):
+    frame = pd.DataFrame({"lon": [0.0, 1.0, 2.0], "lat": [40.0, 40.0, 40.0], "time": pd.to_datetime(["2020-03-02"] * 3)})
+    want = model.predict_at(frame)[ds.name]
+    frame["lon"] = frame["lon"].astype("Float64")
+    frame.loc[1, "lon"] = pd.NA
+    got = model.predict_at(frame)[ds.name]
+    np.testing.assert_array_equal(got[[0, 2]], want[[0, 2]])
+    assert np.isnan(got[1])
 
 
 def test_predicting_leaves_no_reference_to_positions_times_or_results(model, ds):

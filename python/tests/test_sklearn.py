@@ -1,6 +1,9 @@
 """drift.sklearn.DriftRegressor by scikit-learn's own rules."""
 
+import importlib.util
+import inspect
 import pickle
+import types
 import warnings
 
 import numpy as np
@@ -10,6 +13,7 @@ import drift
 
 sklearn = pytest.importorskip("sklearn")
 
+import sklearn.utils.validation as validation  # noqa: E402
 from sklearn.base import BaseEstimator, clone  # noqa: E402
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
@@ -91,6 +95,23 @@ def test_columns_behind_the_coordinates_have_a_linear_effect(wave):
     assert abs(model.coef_[0] - 3.0) < 0.2
 
 
+def test_weights_count_in_the_linear_effect_of_covariates(wave):
+    """Against the weighted least squares that they stand for, and by what wrong observations of no weight to speak of do to it."""
+    X, y = wave
+    rng = np.random.default_rng(2)
+    depth = rng.normal(size=(400, 2))
+    wrong = rng.uniform(size=400) < 0.3
+    seen = y + depth @ [3.0, -1.0] + np.where(wrong, -20.0 * depth[:, 0], 0.0)
+    weight = np.where(wrong, 1e-6, 2.0)
+    model = DriftRegressor(method="process").fit(np.hstack([X, depth]), seen, sample_weight=weight)
+    A = np.column_stack([depth, np.ones(400)])
+    want = np.linalg.solve(A.T @ (weight[:, None] * A), A.T @ (weight * seen))
+    np.testing.assert_allclose(model.coef_, want[:2], rtol=1e-9)
+    assert np.abs(model.coef_ - [3.0, -1.0]).max() < 0.2
+    plain = DriftRegressor(method="process").fit(np.hstack([X, depth]), seen)
+    assert abs(plain.coef_[0] - 3.0) > 1.0
+
+
 def test_positions_on_the_earth_and_times(ds):
     days = (ds.time - np.datetime64("2020-03-01")) / np.timedelta64(1, "D")
     X = np.column_stack([ds.lon, ds.lat, days])
@@ -136,12 +157,16 @@ def test_settings_that_are_not_used_are_named(wave):
         DriftRegressor(method="process").fit(X, y)
 
 
+def newer_module(name):
+    """drift.sklearn as it would be imported with what a test has put into scikit-learn meanwhile."""
+    spec = importlib.util.spec_from_file_location(name, drift.sklearn.__file__)
+    newer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(newer)
+    return newer
+
+
 def test_newer_versions_of_scikit_learn_validate_by_a_function(monkeypatch, wave):
     """From 1.6 on; on older ones a stand-in for it, by the method that it replaced."""
-    import importlib.util
-
-    import sklearn.utils.validation as validation
-
     usual = getattr(validation, "validate_data", None) or BaseEstimator._validate_data
     heard = []
 
@@ -150,10 +175,83 @@ def test_newer_versions_of_scikit_learn_validate_by_a_function(monkeypatch, wave
         return usual(estimator, *args, **options)
 
     monkeypatch.setattr(validation, "validate_data", validate_data, raising=False)
-    spec = importlib.util.spec_from_file_location("drift.sklearn_of_newer", drift.sklearn.__file__)
-    newer = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(newer)
+    newer = newer_module("drift.sklearn_of_newer")
     X, y = wave
     want = DriftRegressor(method="process").fit(X, y).predict(X[:5])
     np.testing.assert_array_equal(newer.DriftRegressor(method="process").fit(X, y).predict(X[:5]), want)
     assert heard == [["dtype", "y_numeric"], ["dtype", "reset"]]
+
+
+def test_newer_versions_of_scikit_learn_check_weights_under_other_keywords(monkeypatch, wave):
+    """In newer ones only_non_negative is ensure_non_negative, and weights that are all zero are refused there."""
+    usual = validation._check_sample_weight
+
+    def check(sample_weight, X, *, dtype=None, force_float_dtype=True, ensure_non_negative=False, ensure_same_device=True, copy=False, allow_all_zero_weights=False):
+        assert not ensure_non_negative  # its name differs, so it is not used
+        checked = usual(sample_weight, X, dtype=dtype, copy=copy)
+        if not allow_all_zero_weights and np.all(checked == 0):
+            raise ValueError("Sample weights must contain at least one non-zero number.")
+        return checked
+
+    monkeypatch.setattr(validation, "_check_sample_weight", check)
+    X, y = wave
+    weight = 1.0 + np.arange(len(y)) % 3
+    want = DriftRegressor(method="process").fit(X, y, sample_weight=weight).predict(X[:5])
+    for regressor in (newer_module("drift.sklearn_of_newer_weights").DriftRegressor, DriftRegressor):
+        np.testing.assert_array_equal(regressor(method="process").fit(X, y, sample_weight=weight).predict(X[:5]), want)
+        weight[7] = -2.0
+        with pytest.raises(ValueError, match="sample_weight is -2 in row 7; it must be 0 or more"):
+            regressor(method="process").fit(X, y, sample_weight=weight)
+        weight[7] = 1.0 + 7 % 3
+        with pytest.raises(ValueError, match="(weight.*zero)|(zero.*weight)"):  # check_all_zero_sample_weights_error
+            regressor(method="process").fit(X, y, sample_weight=np.zeros(len(y)))
+
+
+def test_newer_versions_of_scikit_learn_get_tags_of_a_regressor(monkeypatch):
+    """Their base classes answer __sklearn_tags__, cooperatively: these do as they do since 1.6, where the installed ones do not."""
+    base = pytest.importorskip("sklearn.base")
+    if not hasattr(base.BaseEstimator, "__sklearn_tags__"):
+
+        class NewBase(base.BaseEstimator):
+            def __sklearn_tags__(self):
+                target = types.SimpleNamespace(required=False, one_d_labels=False, two_d_labels=False, positive_only=False, multi_output=False, single_output=True)
+                inputs = types.SimpleNamespace(one_d_array=False, two_d_array=True, sparse=False, positive_only=False, allow_nan=False, pairwise=False)
+                return types.SimpleNamespace(
+                    estimator_type=None, target_tags=target, input_tags=inputs, transformer_tags=None, classifier_tags=None, regressor_tags=None,
+                    array_api_support=False, no_validation=False, non_deterministic=False, requires_fit=True, _skip_test=False,
+                )  # fmt: skip
+
+        class NewMixin(base.RegressorMixin):
+            def __sklearn_tags__(self):
+                tags = super().__sklearn_tags__()
+                tags.estimator_type = "regressor"
+                tags.regressor_tags = types.SimpleNamespace(poor_score=False)
+                tags.target_tags.required = True
+                return tags
+
+        monkeypatch.setattr(base, "BaseEstimator", NewBase)
+        monkeypatch.setattr(base, "RegressorMixin", NewMixin)
+    tags = newer_module("drift.sklearn_of_newer_tags").DriftRegressor().__sklearn_tags__()
+    assert tags.estimator_type == "regressor" and tags.target_tags.required and not tags.regressor_tags.poor_score
+    assert not tags.input_tags.sparse and not tags.input_tags.allow_nan and not tags.target_tags.multi_output
+    assert tags.requires_fit and not tags.no_validation and not tags.non_deterministic
+    # What these tags promise holds: check_estimator_sparse_tag, check_mixin_order, check_do_not_raise_errors_in_init_or_set_params.
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        DriftRegressor().fit(scipy_sparse.csr_matrix(np.eye(20)), np.arange(20.0))
+    assert [c.__name__ for c in DriftRegressor.__mro__].index("RegressorMixin") < [c.__name__ for c in DriftRegressor.__mro__].index("BaseEstimator")
+    for value in (-1, 3.0, "helloworld", np.array([1.0, 4.0]), [1], {}, []):
+        parameters = {name: value for name in inspect.signature(DriftRegressor).parameters}
+        DriftRegressor(**parameters).set_params(**parameters)
+
+
+@pytest.mark.filterwarnings("ignore:there are fewer than 200")
+@pytest.mark.parametrize("settings", [{}, {"method": "process"}])
+def test_a_weight_of_two_is_two_observations_as_newer_checks_have_it(settings):
+    """check_sample_weight_equivalence_on_dense_data of 1.6 and newer: fifteen observations of thirty columns, weights from 0 to 4."""
+    rng = np.random.RandomState(42)
+    X, y, weight = rng.rand(15, 30), rng.randint(0, 3, size=15), rng.randint(0, 5, size=15)
+    repeated = DriftRegressor(**settings).fit(X.repeat(weight, axis=0), y.repeat(weight))
+    order = rng.permutation(15)
+    weighted = DriftRegressor(**settings).fit(X[order], y[order], sample_weight=weight[order])
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-7, atol=1e-9)

@@ -50,7 +50,7 @@ CALLS = {
     "predict's threads": (lambda c: c.model.predict(GRID, "2020-03-02", threads="x"), r"threads must be a whole number, not 'x' \(str\)"),
     "predict's members": (lambda c: c.model.predict(GRID, "2020-03-02", members=3), r"members must be True or False, not 3 \(int\)"),
     "predict's attributes": (lambda c: c.model.predict(GRID, "2020-03-02", attributes={"license": 4}), "attributes must be a dictionary of texts"),
-    "predict's time": (lambda c: c.model.predict(GRID, object()), "time must hold times or numbers, but its first entry is a object"),
+    "predict's time": (lambda c: c.model.predict(GRID, object()), "time must hold times or numbers, but one entry is a object"),
     "predict_at's threads": (lambda c: c.model.predict_at([0.0], [40.0], "2020-03-02", threads=1.5), r"threads must be a whole number, not 1.5 \(float\)"),
     "predict_at's positions": (lambda c: c.model.predict_at("here", "there", "2020-03-02"), "lon must hold numbers"),
     "predict_at's latitude": (lambda c: c.model.predict_at([0.0, 0.0], [40.0, 95.0], "2020-03-02"), "position 1: longitude 0, latitude 95: longitudes must lie"),

@@ -13,6 +13,7 @@
 #include "drift/compare.h"
 #include "drift/error.h"
 #include "drift/tune_run.h"
+#include "drift/verb_settings.h"
 #include "fitting/fitting_testing.h"
 
 namespace drift {
@@ -299,6 +300,31 @@ TEST(ReadRunFile, KeepsASyntheticTruthAsItIs) {
   const ScratchFolder folder;
   std::ofstream(folder / "run.toml") << "[compare]\ntruth = \"synthetic:7,evolution=2.5\"\n";
   EXPECT_EQ(read_run_file(folder / "run.toml").compare.truth, "synthetic:7,evolution=2.5");
+}
+
+TEST(SettingsOfAVerb, AreThoseOfItsTablesAndTheFlagsNamed) {
+  const auto flags_of = [](std::string_view verb) {
+    std::set<std::string> flags;
+    for (const SettingInfo& info : settings_of_verb(verb)) EXPECT_TRUE(flags.insert(info.flag).second) << info.flag;
+    return flags;
+  };
+  const std::set<std::string> read = flags_of("read"), fit = flags_of("fit"), compare = flags_of("compare");
+  EXPECT_TRUE(std::includes(fit.begin(), fit.end(), read.begin(), read.end())) << "a fit reads";
+  EXPECT_EQ(fit, flags_of("tune"));
+  for (const char* flag : {"--value", "--threads", "--test"}) EXPECT_TRUE(read.contains(flag)) << flag;
+  for (const char* flag : {"--members", "--epochs", "--out", "--seed"}) {
+    EXPECT_TRUE(fit.contains(flag)) << flag;
+    EXPECT_FALSE(read.contains(flag)) << flag;
+  }
+  EXPECT_TRUE(compare.contains("--folder"));
+  EXPECT_FALSE(fit.contains("--folder"));
+  EXPECT_FALSE(flags_of("inspect").contains("--test"));
+  EXPECT_TRUE(flags_of("score").contains("--backend"));
+  // Every setting that has a flag is one of some verb.
+  std::set<std::string> all;
+  for (const char* verb : {"fit", "compare"}) all.merge(flags_of(verb));
+  for (const SettingInfo& info : setting_infos()) EXPECT_TRUE(info.flag.empty() || all.contains(info.flag)) << info.flag;
+  EXPECT_THROW(settings_of_verb("plot"), UsageError);
 }
 
 TEST(Settings, NameTheWordsOfTheirTypeInTheirHelp) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -61,11 +62,12 @@ class ArrayCheck {
 
 // Leaves out rows without a value.
 void drop_missing(Observations& observations) {
+  const std::vector<double>& values = observations.value;
+  if (std::none_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) return;
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < observations.size(); ++i) {
     if (!std::isnan(observations.value[i])) kept.push_back(i);
   }
-  if (kept.size() == observations.size()) return;
   for_each_column(observations, [&](auto& column) {
     if (column.empty()) return;
     for (std::size_t i = 0; i < kept.size(); ++i) column[i] = column[kept[i]];

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/blocks.h"
 #include "drift/predict.h"
 #include "fields/gradient_scale.h"
 
@@ -52,6 +53,13 @@ void FarCounter::add(std::span<const double> lon_deg, std::span<const double> la
   for (std::size_t i = 0; i < near.size(); ++i) {
     if (near[i] == 0 && std::isfinite(lon_deg[i]) && std::isfinite(lat_deg[i])) ++counted_.count;
   }
+}
+
+void FarCounter::add(std::span<const float> lon_deg, std::span<const float> lat_deg) {
+  for_blocks(lon_deg.size(), [&](std::size_t first, std::size_t count) {
+    const auto lon = lon_deg.subspan(first, count), lat = lat_deg.subspan(first, count);
+    add(std::vector<double>(lon.begin(), lon.end()), std::vector<double>(lat.begin(), lat.end()));
+  });
 }
 
 }  // namespace drift

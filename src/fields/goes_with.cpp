@@ -32,6 +32,13 @@ void check_positions(const FieldModel& model, bool on_plane, const std::string& 
                                words(plane), whose, words(on_plane), words(plane)));
 }
 
+void check_lengths(const FieldModel& model, std::size_t longitudes, std::size_t latitudes, std::size_t times) {
+  if (latitudes != longitudes) throw UsageError(fmt::format("prediction: {} longitudes but {} latitudes", longitudes, latitudes));
+  if (!model.info.has_time && times > 0) throw UsageError("prediction: the model does not vary in time; leave the times out");
+  if (model.info.has_time && times != 1 && times != longitudes)
+    throw UsageError(fmt::format("prediction: {} positions but {} times; the model varies in time", longitudes, times));
+}
+
 void check_goes_with(const FieldModel& model, const Dataset& data) {
   const FieldInfo& info = model.info;
   check_positions(model, data.on_plane, "the data set");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "drift/error.h"
 #include "fields/gradient_scale.h"
 #include "fields/variable_name.h"
 
@@ -21,6 +22,8 @@ LayerMaker::LayerMaker(const FieldModel& model, const PredictWants& wants)
     : unit_(model.info.value.unit),
       digits_(digits_worth_keeping(model.domain.value)),
       members_(wants.members ? model.ensemble.members.size() : 0) {
+  if (wants.gradient_scale && !wants.gradient)
+    throw UsageError("a gradient scale goes with a gradient: ask for the gradient too, or leave its scale out");
   const VariableInfo& value = model.info.value;
   const std::string name = variable_name(model.info.value);
   const std::string what = value.long_name.empty() ? name : value.long_name;
@@ -137,18 +140,6 @@ void LayerMaker::add_currents(const SeaSurfaceHeight& height) {
       [velocity](const FieldPrediction& p, std::size_t i, double lat) {
         return std::abs(velocity(p.gradient_sd[i], lat).north);
       });
-}
-
-PointLayers predict_at(Engine& engine, const FieldModel& model, std::span<const double> lon_deg, std::span<const double> lat_deg,
-                       std::span<const double> time_days, const PredictWants& wants, const Control& control) {
-  const LayerMaker layers(model, wants);
-  PointLayers out = {.layers = layers.layers(), .values = {}, .no_currents = layers.no_currents()};
-  out.values.resize(out.layers.size());
-  layers.each(predict_field(engine, model, lon_deg, lat_deg, time_days, wants, control), lat_deg,
-              [&](std::size_t layer, std::size_t, std::span<const double> values) {
-                out.values[layer].insert(out.values[layer].end(), values.begin(), values.end());
-              });
-  return out;
 }
 
 }  // namespace drift

@@ -7,6 +7,7 @@
 #include "core/blocks.h"
 #include "drift/error.h"
 #include "drift/predict.h"
+#include "fields/goes_with.h"
 #include "fields/gradient_scale.h"
 #include "fields/model_parts.h"
 #include "geo/around.h"
@@ -39,19 +40,6 @@ Known known_positions(std::span<const double> lon_deg, std::span<const double> l
     if (!time_days.empty() && !one_time) known.time_days.push_back(time_days[i]);
   }
   return known;
-}
-
-void check_lengths(const FieldModel& model, std::span<const double> lon_deg, std::span<const double> lat_deg,
-                   std::span<const double> time_days) {
-  if (lat_deg.size() != lon_deg.size()) {
-    throw UsageError(fmt::format("prediction: {} longitudes but {} latitudes", lon_deg.size(), lat_deg.size()));
-  }
-  if (!model.info.has_time && !time_days.empty())
-    throw UsageError("prediction: the model does not vary in time; leave the times out");
-  if (model.info.has_time && time_days.size() != 1 && time_days.size() != lon_deg.size()) {
-    throw UsageError(
-        fmt::format("prediction: {} positions but {} times; the model varies in time", lon_deg.size(), time_days.size()));
-  }
 }
 
 // Fills the results of some of the known positions, first to first + count.
@@ -166,7 +154,7 @@ FieldPrediction FieldPredictor::operator()(std::span<const double> lon_deg, std:
                                            std::span<const double> time_days, const PredictWants& wants,
                                            const Control& control) const {
   const FieldModel& model = parts_->model();
-  check_lengths(model, lon_deg, lat_deg, time_days);
+  check_lengths(model, lon_deg.size(), lat_deg.size(), time_days.size());
   if (wants.members && model.ensemble.members.empty()) {
     throw UsageError(fmt::format("prediction: the model is {} alone and has no members; leave --members out",
                                  model.method ? "the method " + model.method_text : "a process"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <optional>
 
 #include "core/blocks.h"
@@ -95,8 +96,12 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
       lon_now = lon, lat_now = lat;
       mask.varying(lon_now, lat_now, when.empty() ? std::nullopt : std::optional(when.front()));
       for (std::size_t i = 0; i < count; ++i) filled[i] = filled[i] || std::isfinite(lon_now[i]) ? 1 : 0;
+      const auto begin = std::chrono::steady_clock::now();
+      const std::clock_t spent = std::clock();
       const FieldPrediction block =
           predict(lon_now, lat_now, when, options.wants, control.part(done / steps, (done + 1.0) / steps));
+      report.predict_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      report.predict_core_s += static_cast<double>(std::clock() - spent) / CLOCKS_PER_SEC;
       layers.each(block, lat_now, [&](std::size_t layer, std::size_t member, std::span<const double> values) {
         sink->write(layer, time, row, values, member);
       });

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <set>
@@ -133,7 +134,9 @@ class PointsTable {
 
   void predict(const Control& control) {
     if (lines_.empty()) return;
+    const auto begin = std::chrono::steady_clock::now();
     const FieldPrediction prediction = predict_(lon_, lat_, time_, wants_, control);
+    report_.predict_s += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     far_.add(lon_, lat_);
     std::vector<std::vector<double>> columns;
     std::vector<int> digits;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/parse_number.h"
 #include "drift/predict.h"
@@ -36,7 +37,44 @@ std::vector<double> middles_of_months(double first, double last) {
   }
 }
 
+// `text`: the whole of what was asked for, for messages.
+double time_of(const std::string& part, bool calendar, const std::string& text) {
+  double days = 0.0;
+  if (parse_iso_time(part, days)) {
+    if (!calendar)
+      throw UsageError(fmt::format("time '{}': the model's times are plain numbers, not dates; give a number", text));
+    return days;
+  }
+  if (const auto number = parse_number<double>(part)) return *number;
+  throw UsageError(
+      fmt::format("time '{}': must be a time such as {}", text, calendar ? "2020-03-01 or 2020-03-01T06:00" : "12.5"));
+}
+
+std::vector<double> times_of_span(const FieldInfo& info, const std::string& text) {
+  const std::size_t first = text.find('/'), second = text.find('/', first + 1);
+  if (second == std::string::npos) throw UsageError(fmt::format("time '{}': a span is FROM/TO/STEP, the step in days", text));
+  const double from = time_of(text.substr(0, first), info.calendar_time, text),
+               to = time_of(text.substr(first + 1, second - first - 1), info.calendar_time, text);
+  const auto step = parse_number<double>(text.substr(second + 1));
+  if (!step) throw UsageError(fmt::format("time '{}': the step must be a number of days", text));
+  const double count = std::floor((to - from) / *step + 1e-9) + 1.0;
+  if (!(*step > 0.0) || !(to >= from) || count > kMostTimes) {
+    throw UsageError(
+        fmt::format("time '{}': the step must be positive, TO must not be before FROM, and at most {:g} times are possible", text,
+                    kMostTimes));
+  }
+  std::vector<double> times;
+  for (double i = 0.0; i < count; ++i) times.push_back(from + i * *step);
+  return times;
+}
+
 }  // namespace
+
+std::vector<double> map_times(const FieldInfo& info, const std::string& text) {
+  if (auto regular = regular_times(info, text)) return *std::move(regular);
+  if (text.find('/') != std::string::npos) return times_of_span(info, text);
+  return {time_of(text, info.calendar_time, text)};
+}
 
 std::optional<std::vector<double>> regular_times(const FieldInfo& info, const std::string& word) {
   const double hours = word == "daily" ? 24.0 : hours_of(word);

@@ -54,5 +54,42 @@ TEST(RegularTimes, RefuseWhatHasNone) {
   EXPECT_THROW(regular_times(span("0001-01-01", "2022-01-01"), "hourly"), UsageError);
 }
 
+std::string refusal(const FieldInfo& info, const std::string& text) {
+  try {
+    map_times(info, text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(MapTimes, AreASingleOneAWordOrASpanWithAStep) {
+  const FieldInfo days = span("2022-01-31T01:00", "2022-02-02T23:00");
+  const auto texts_of = [&](const std::string& text) {
+    std::vector<std::string> all;
+    for (const double time : map_times(days, text)) all.push_back(iso_time(time));
+    return all;
+  };
+  EXPECT_THAT(texts_of("2022-02-01"), ElementsAre("2022-02-01"));
+  EXPECT_THAT(texts_of("2022-02-01/2022-02-02/0.5"), ElementsAre("2022-02-01", "2022-02-01T12:00:00Z", "2022-02-02"));
+  EXPECT_EQ(texts_of("daily"), texts(days, "daily"));
+  const FieldInfo numbers = {.has_time = true, .calendar_time = false};
+  EXPECT_THAT(map_times(numbers, "1/2/0.5"), ElementsAre(1.0, 1.5, 2.0));
+  EXPECT_THAT(map_times(numbers, "12.5"), ElementsAre(12.5));
+}
+
+TEST(MapTimes, RefuseWhatIsNoTime) {
+  const FieldInfo days = span("2022-01-31", "2022-02-02"), numbers = {.has_time = true, .calendar_time = false};
+  EXPECT_THAT(refusal(days, "tomorrow"), testing::HasSubstr("time 'tomorrow': must be a time such as 2020-03-01"));
+  EXPECT_THAT(refusal(days, "2022-02-01/2022-02-02"), testing::HasSubstr("a span is FROM/TO/STEP, the step in days"));
+  EXPECT_THAT(refusal(days, "2022-02-01/2022-02-02/1/2"), testing::HasSubstr("the step must be a number"));
+  EXPECT_THAT(refusal(days, "2022-02-01/2022-02-02/one"), testing::HasSubstr("the step must be a number"));
+  for (const char* wrong :
+       {"2022-02-01/2022-02-02/0", "2022-02-01/2022-02-02/nan", "2022-02-02/2022-02-01/1", "2022-02-01/2022-02-02/1e-9"})
+    EXPECT_NE(refusal(days, wrong), "taken") << wrong;
+  EXPECT_THAT(refusal(numbers, "2022-02-01"), testing::HasSubstr("plain numbers, not dates"));
+  EXPECT_THAT(refusal(numbers, "2022-02-01/2022-02-02/1"), testing::HasSubstr("plain numbers, not dates"));
+}
+
 }  // namespace
 }  // namespace drift

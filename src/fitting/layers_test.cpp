@@ -191,5 +191,41 @@ TEST(GradientLayers, HaveNoStandardDeviationOfTheMeansOwnSlope) {
   }
 }
 
+TEST(GradientLayers, AreAskedForWhereTheirScaleIs) {
+  const FieldModel& model = process_model();
+  const auto engine = make_cpu_engine();
+  const Points at = {{-20.0}, {40.0}, {kStart + 5.0}};
+  EXPECT_THROW(predict_at(*engine, model, at.lon, at.lat, at.time, {.gradient_scale = 50.0}), UsageError);
+}
+
+// In several parts, with points that are missing: as one by one, and in single precision as what it stands for.
+TEST(PointLayers, AreTheSameInSinglePrecisionAndHoweverManyPointsThereAre) {
+  const FieldModel& model = process_model();
+  const auto engine = make_cpu_engine();
+  constexpr std::size_t kMany = 70'000;  // more than a part has
+  std::vector<float> lon(kMany, std::nanf("")), lat(kMany, 40.0F);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{7}, std::size_t{65'535}, std::size_t{65'536}, kMany - 1})
+    lon[i] = -20.0F + static_cast<float>(i) / 7e4F, lat[i] = 41.1F;
+  const std::vector<double> wide_lon(lon.begin(), lon.end()), wide_lat(lat.begin(), lat.end()), time = {kStart + 5.0};
+  const PointLayers single = predict_at(*engine, model, lon, lat, time),
+                    wide = predict_at(*engine, model, wide_lon, wide_lat, time);
+  ASSERT_EQ(single.values.size(), wide.values.size());
+  for (std::size_t layer = 0; layer < wide.values.size(); ++layer) {
+    ASSERT_EQ(single.values[layer].size(), kMany);
+    for (std::size_t i = 0; i < kMany; ++i) {
+      const double one = single.values[layer][i], other = wide.values[layer][i];
+      ASSERT_TRUE(std::isnan(lon[i]) ? std::isnan(one) && std::isnan(other) : one == other) << i;
+    }
+  }
+  const PointLayers last = predict_at(*engine, model, std::span(wide_lon).last(1), std::span(wide_lat).last(1), time);
+  for (std::size_t layer = 0; layer < wide.values.size(); ++layer) EXPECT_EQ(last.values[layer][0], wide.values[layer].back());
+  FarCounter of_single(model), of_wide(model);
+  lon[0] = 100.0F;
+  of_single.add(lon, lat);
+  of_wide.add(std::vector<double>(lon.begin(), lon.end()), wide_lat);
+  EXPECT_EQ(of_single.result().count, of_wide.result().count);
+  EXPECT_GT(of_single.result().count, 0U);
+}
+
 }  // namespace
 }  // namespace drift

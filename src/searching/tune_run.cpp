@@ -219,8 +219,11 @@ TuneResult tune_run(const FitPlan& given, const Dataset& data, const std::filesy
       result.study = optimise(trials.space(), one, search, options, file);
     }
   } catch (const Stopped&) {
-    const bool kept = file && std::filesystem::exists(path);
-    throw Stopped(kept ? fmt::format("stopped; the trials so far are in {}. The same command resumes from there", path.string())
+    if (!file)
+      throw Stopped(
+          "stopped; no trial was kept. With a file for the study (--study) or the model (--out), the same search resumes");
+    const bool kept = std::filesystem::exists(path);
+    throw Stopped(kept ? fmt::format("stopped; the trials so far are in {}. The same search resumes from there", path.string())
                        : "stopped before any trial was done");
   }
   result.alpha = wanted.alpha.value_or(choose_alpha(result.study));

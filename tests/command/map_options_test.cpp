@@ -50,6 +50,23 @@ TEST(PredictMap, TakesTimesByAWord) {
   EXPECT_EQ(predict(folder, "--grid bbox:-50,25,-10,55:5 --time weekly --out map.nc").status, 2);
 }
 
+TEST(PredictMap, TakesTimesByASpanAndAStep) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(report(folder, "--grid bbox:-50,25,-10,55:10 --time 2020-03-02/2020-03-04/0.5 --out map.nc")["times"], 5);
+  const FinishedRun wrong = predict(folder, "--grid bbox:-50,25,-10,55:10 --time 2020-03-02/2020-03-04 --out map.nc");
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_TRUE(contains(wrong.err, "a span is FROM/TO/STEP, the step in days")) << wrong.err;
+}
+
+TEST(PredictMap, ReportsTheSecondsOfItsPredictionsAlone) {
+  const TemporaryFolder folder;
+  const json map = report(folder, "--grid bbox:-50,25,-10,55:1 --out map.nc");
+  EXPECT_GT(map["predict_s"].get<double>(), 0.0);
+  EXPECT_GT(map["predict_core_s"].get<double>(), 0.0);
+  std::ofstream(folder.path() / "points.csv") << "lon,lat,time\n-20,40,2020-03-03\n";
+  EXPECT_GT(report(folder, "--at points.csv --out table.csv")["predict_s"].get<double>(), 0.0);
+}
+
 TEST(PredictMap, CoversTheObservationsOnAProjectedGrid) {
   const TemporaryFolder folder;
   // 20 to 60 N and 60 W to 0 on Mercator; its area of use goes around the Earth.

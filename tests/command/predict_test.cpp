@@ -116,7 +116,7 @@ for name in ('ssh_gradient_east', 'ssh_gradient_north', 'ugos', 'vgos'):
   expect_python(folder, "exact.nc", "assert not any('ugos_' in name or 'east_' in name for name in m), list(m)");
   const FinishedRun alone = predict(folder, "--gradient-scale 50 --out alone.nc");
   EXPECT_EQ(alone.status, 2);
-  EXPECT_TRUE(contains(alone.err, "--gradient-scale goes with --gradient")) << alone.err;
+  EXPECT_TRUE(contains(alone.err, "a gradient scale goes with a gradient")) << alone.err;
 }
 
 TEST(TrainedShare, IsPrintedWithTheScores) {
