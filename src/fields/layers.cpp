@@ -95,6 +95,7 @@ void LayerMaker::add_gradient(const FieldModel& model, double scale, const std::
   const std::string per = unit_.empty() ? std::string() : fmt::format("{} {}-1", unit_, model.domain.unit);
   if (scale > 0.0) over_ = fmt::format("over {:.3g} {}", scale, model.domain.unit);
   has_slope_sd_ = has_slope_sd(model, scale);
+  lacks_.sd = why_no_slope_sd(model, scale);
   add_slope(
       {.info = {name + (plane ? "_gradient_x" : "_gradient_east"), what + (plane ? ": gradient along x" : ": eastward gradient"),
                 "", per}},
@@ -106,14 +107,14 @@ void LayerMaker::add_gradient(const FieldModel& model, double scale, const std::
       [](const FieldPrediction& p, std::size_t i, double) { return p.gradient[i].north; },
       [](const FieldPrediction& p, std::size_t i, double) { return p.gradient_sd[i].north; });
   if (plane) {
-    no_currents_ = "the model is defined on plain x and y, without latitudes";
+    lacks_.currents = "the model is defined on plain x and y, without latitudes";
     return;
   }
   add_currents(sea_surface_height(model.info.value));
 }
 
 void LayerMaker::add_currents(const SeaSurfaceHeight& height) {
-  no_currents_ = height.why_none;
+  lacks_.currents = height.why_none;
   if (height.kind == SeaSurfaceHeight::Kind::none) return;
   const bool anomaly = height.kind == SeaSurfaceHeight::Kind::anomaly;
   const auto layer = [&](bool east) -> FieldLayer {
@@ -142,7 +143,7 @@ void LayerMaker::add_currents(const SeaSurfaceHeight& height) {
 PointLayers predict_at(Engine& engine, const FieldModel& model, std::span<const double> lon_deg, std::span<const double> lat_deg,
                        std::span<const double> time_days, const PredictWants& wants, const Control& control) {
   const LayerMaker layers(model, wants);
-  PointLayers out = {.layers = layers.layers(), .values = {}, .no_currents = layers.no_currents()};
+  PointLayers out = {.layers = layers.layers(), .values = {}, .lacks = layers.lacks()};
   out.values.resize(out.layers.size());
   layers.each(predict_field(engine, model, lon_deg, lat_deg, time_days, wants, control), lat_deg,
               [&](std::size_t layer, std::size_t, std::span<const double> values) {
