@@ -39,7 +39,7 @@ def problems(path, known):
             if not re.fullmatch(r"[A-Za-z]\w*", name):
                 found.append(f"{name}: no name of CF")
             found += of_variable(file, name, known)
-        after = [n for n in names if n not in fields and n not in file.dimensions]
+        after = [n for n in names if n not in fields and n not in file.dimensions and n != "time"]
         if fields and after and names.index(fields[-1]) > min(names.index(n) for n in after):
             found.append("fields do not come before what describes the grid")
         on_earth = {"latitude", "longitude"} <= set(file.variables) or mappings
