@@ -129,6 +129,32 @@ TEST(MapMasker, KeepsWhereAVariableHasAValue) {
               ElementsAre(0, 1, 0));
 }
 
+// An array of a Zarr store of version 2, in one piece and uncompressed.
+void write_zarr_array(const std::filesystem::path& folder, const std::string& shape, const std::string& dimensions,
+                      const std::string& unit, const std::vector<double>& numbers) {
+  std::filesystem::create_directories(folder);
+  write_bytes(folder / ".zarray", R"({"zarr_format": 2, "dtype": "<f8", "fill_value": "NaN", "order": "C", "compressor": null, )"
+                                  R"("filters": null, "shape": [)" +
+                                      shape + R"(], "chunks": [)" + shape + "]}");
+  write_bytes(folder / ".zattrs", R"({"units": ")" + unit + R"(", "_ARRAY_DIMENSIONS": [)" + dimensions + "]}");
+  const auto* const bytes = reinterpret_cast<const char*>(numbers.data());
+  write_bytes(folder / (shape.find(',') == std::string::npos ? "0" : "0.0"), std::string(bytes, numbers.size() * sizeof(double)));
+}
+
+TEST(MapMasker, AsksAZarrStore) {
+  const ScratchFolder folder;
+  const std::filesystem::path store = folder / "ice.zarr";
+  std::filesystem::create_directories(store);
+  write_bytes(store / ".zgroup", R"({"zarr_format": 2})");
+  write_zarr_array(store / "lon", "3", R"("lon")", "degrees_east", {0.0, 1.0, 2.0});
+  write_zarr_array(store / "lat", "2", R"("lat")", "degrees_north", {60.0, 61.0});
+  write_zarr_array(store / "conc", "2, 3", R"("lat", "lon")", "1", {0.0, 0.5, 1.0, 0.9, std::nan(""), 0.1});
+  EXPECT_THAT(
+      kept(sphere(), store.string() + ":conc > 0.4", {0.1, 1.2, 2.0, 0.0, 1.0, 2.0}, {60.1, 60.4, 60.0, 61.0, 61.0, 61.0}),
+      ElementsAre(0, 1, 1, 1, 0, 0));
+  EXPECT_THAT(kept(sphere(), store.string() + ":conc", {0.0, 1.0, 4.0}, {61.0, 61.0, 61.0}), ElementsAre(1, 0, 0));
+}
+
 // Rows of 3 cells along meridians about 10 E, turned by 45 degrees, at 80 N.
 TEST(MapMasker, AsksTheNearestCellOfTwoDimensionalPositions) {
   const ScratchFolder folder;
