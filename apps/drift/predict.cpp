@@ -136,14 +136,14 @@ class Predict {
                                        {"points", report.points},       {"filled", report.filled},
                                        {"times", times_.size()},        {"variables", report.variables},
                                        {"predict_s", report.predict_s}, {"predict_core_s", report.predict_core_s}};
-      if (!report.no_currents.empty()) result["no_currents"] = report.no_currents;
+      add_lacks(result, report.lacks);
       print_json(result);
       return;
     }
     say(fmt::format("{}  {} by {} points{}, {} of them filled, in {:.1f} s: {}", options_.out, map.grid.x.count, map.grid.y.count,
                     times_.size() > 1 ? fmt::format(" at {} times", times_.size()) : "",
                     drift::grouped(static_cast<double>(report.filled)), seconds, fmt::join(report.variables, ", ")));
-    if (!report.no_currents.empty()) say(fmt::format("No geostrophic currents: {}.", report.no_currents));
+    say_lacks(report.lacks);
     if (options_.out.ends_with(".nc")) say(fmt::format("Next: drift plot {}", options_.out));
   }
 
@@ -156,11 +156,13 @@ class Predict {
     warn_of_times(verb_, report.furthest_days);
     warn_of_far_points(verb_, model_, report.far, report.rows);
     if (options_.json) {
-      print_json({{"table", options_.out},
-                  {"rows", report.rows},
-                  {"missing", report.missing},
-                  {"columns", report.columns},
-                  {"predict_s", report.predict_s}});
+      nlohmann::ordered_json result = {{"table", options_.out},
+                                       {"rows", report.rows},
+                                       {"missing", report.missing},
+                                       {"columns", report.columns},
+                                       {"predict_s", report.predict_s}};
+      add_lacks(result, report.lacks);
+      print_json(result);
       return;
     }
     say(fmt::format("{}  {} rows{}: {}", options_.out, drift::grouped(static_cast<double>(report.rows)),
@@ -168,6 +170,17 @@ class Predict {
                         ? ""
                         : fmt::format(", {} without a position or time", drift::grouped(static_cast<double>(report.missing))),
                     fmt::join(report.columns, ", ")));
+    say_lacks(report.lacks);
+  }
+
+  void say_lacks(const drift::GradientLacks& lacks) const {
+    if (!lacks.currents.empty()) say(fmt::format("No geostrophic currents: {}.", lacks.currents));
+    if (!lacks.sd.empty()) say(fmt::format("No standard deviations of gradients: {}.", lacks.sd));
+  }
+
+  static void add_lacks(nlohmann::ordered_json& result, const drift::GradientLacks& lacks) {
+    if (!lacks.currents.empty()) result["no_currents"] = lacks.currents;
+    if (!lacks.sd.empty()) result["no_gradient_sd"] = lacks.sd;
   }
 
   const PredictOptions& options_;
@@ -205,8 +218,8 @@ void add_predict(CLI::App& app, const std::string& command_line) {
   verb->add_option(
           "--mask", options->mask,
           "Masks, joined by commas; each leaves points empty: ocean (land); data:100km (farther than that from any observation); "
-          "FILE.nc:CONDITION (where the nearest cell does not meet it, as ice.nc:conc>0.15); FILE.geojson (outside its polygons) "
-          "[none]")
+          "FILE.nc:CONDITION (where the nearest cell does not meet it, as ice.nc:conc>0.15); FILE.nc:VARIABLE (where it has no "
+          "value); FILE.geojson (outside its polygons) [none]")
       ->type_name("");
   verb->add_flag("--members", options->members, "Also write every member of the ensemble");
   verb->add_flag("--gradient", options->gradient,

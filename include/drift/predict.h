@@ -36,13 +36,13 @@ double gradient_scale(const FieldModel& model, const PredictWants& wants);
 
 // The field as it comes from the model, in the values' unit. Vectors that are not wanted stay empty.
 struct FieldPrediction {
-  std::vector<double> mean;              // [n]; NaN where the position is NaN
+  std::vector<double> mean;              // [n]; NaN where the position is NaN, or beyond the reach of the model's plane
   std::vector<double> sd_epistemic;      // [n], of the field, spread_scale included; empty without a spread
   std::vector<double> sd_total;          // [n], of a new observation; empty without a spread
   std::vector<double> members;           // [members, n]
   std::vector<GroundGradient> gradient;  // [n] over gradient_scale(): differences of the mean; per_day is NaN unless that is 0
   // [n] of the field's difference over that distance, spread_scale included, per_day NaN; empty for a scale of 0, for models
-  // without a spread, for other methods and for last-layer posteriors, whose errors at two points have no known covariance.
+  // without a spread and for other methods, which do not tell the covariance of their errors at two points.
   std::vector<GroundGradient> gradient_sd;
 };
 
@@ -65,11 +65,17 @@ class FieldPredictor {
   std::shared_ptr<const PartsPredictor> parts_;
 };
 
+// What a wanted gradient does not bring, and why: clauses, empty where it does.
+struct GradientLacks {
+  std::string currents = {};  // geostrophic velocities
+  std::string sd = {};        // standard deviations
+};
+
 // The same as layers, named and described as those of a map, with all that is derived: the 90 % interval, gradients, currents.
 struct PointLayers {
   std::vector<FieldLayer> layers;
   std::vector<std::vector<double>> values;  // by layer: [n]; of members: [members, n]
-  std::string no_currents = {};             // why there is a gradient but no geostrophic velocity; else empty
+  GradientLacks lacks = {};
 };
 PointLayers predict_at(Engine& engine, const FieldModel& model, std::span<const double> lon_deg, std::span<const double> lat_deg,
                        std::span<const double> time_days, const PredictWants& wants = {}, const Control& control = {});
@@ -89,10 +95,10 @@ struct MapMask {
   Kind kind = Kind::ocean;
   double distance = 0.0;            // data: km, or the unit of x and y
   std::filesystem::path file = {};  // condition, polygons
-  std::string condition = {};       // "conc > 0.15", "flag in 1,2"
+  std::string condition = {};       // "conc > 0.15", "flag in 1,2", or "conc" alone: it has a value
 };
-// "none", or masks joined by commas: "ocean", "data:100km" (xy: "data:3"), "ice.nc:conc>0.15", "shelf.geojson". Throws
-// UsageError.
+// "none", or masks joined by commas: "ocean", "data:100km" (xy: "data:3"), "ice.nc:conc>0.15", "truth.zarr:ssh", "shelf.geojson".
+// Throws UsageError.
 std::vector<MapMask> parse_masks(const std::string& text);
 
 // Times of a map by a word: "daily" (noon UTC of each day), "hourly", "6-hourly" (1 to 24), "monthly" (the 15th of each month,
@@ -116,9 +122,10 @@ struct MapOptions {
 // Points that lie far from all observations, farther than two of the model's lengthscales: the field there is a guess.
 struct FarPoints {
   std::size_t count = 0;
-  double distance = 0.0;  // what counts as far: km, or the unit of x and y
+  double distance = 0.0;      // what counts as far: km, or the unit of x and y
+  std::size_t unreached = 0;  // others, beyond the reach of the model's plane: there is no value
 };
-// Counts them. Two lengthscales: over so much a Matérn correlation falls below a quarter. Copies share what takes long to make.
+// Counts both. Two lengthscales: over so much a Matérn correlation falls below a quarter. Copies share what takes long to make.
 class FarCounter {
  public:
   explicit FarCounter(const FieldModel& model);
@@ -128,18 +135,19 @@ class FarCounter {
   FarPoints result() const { return counted_; }
 
  private:
+  Domain domain_;
   std::optional<NearData> near_;  // none: the model knows no lengthscale, or not where its observations lay
   FarPoints counted_;
 };
 
 struct MapReport {
   std::vector<std::string> variables;
-  std::size_t points = 0;        // of the grid
-  std::size_t filled = 0;        // that have a value, at any time
-  FarPoints far = {};            // of the filled ones
-  std::string no_currents = {};  // why there is a gradient but no geostrophic velocity; else empty
-  double predict_s = 0.0;        // spent on predictions, without masks and the file
-  double predict_core_s = 0.0;   // the same of the processor, all threads together
+  std::size_t points = 0;  // of the grid
+  std::size_t filled = 0;  // that have a value, at any time
+  FarPoints far = {};      // of the filled ones, and of those that cannot be
+  GradientLacks lacks = {};
+  double predict_s = 0.0;       // spent on predictions, without masks and the file
+  double predict_core_s = 0.0;  // the same of the processor, all threads together
 };
 
 // Mean, standard deviations and what else is wanted, block by block into a sink. Throws UsageError for an attribute that is
@@ -154,18 +162,19 @@ Field predict_map(const FieldModel& model, const MapOptions& options, const Cont
 // the table has an X of its own. Streams: any number of rows. `time_days` serves rows of a table that has no time column.
 struct PointsReport {
   std::size_t rows = 0;
-  std::size_t missing = 0;
+  std::size_t missing = 0;                // without a position or time
   std::vector<std::string> columns = {};  // added
   double furthest_days = 0.0;             // outside the training span
   FarPoints far = {};
+  GradientLacks lacks = {};
   double predict_s = 0.0;  // seconds spent on predictions, without reading and writing the tables
 };
 PointsReport predict_points(Engine& engine, const FieldModel& model, const std::filesystem::path& points,
                             const std::filesystem::path& path, const Roles& roles, std::optional<double> time_days = {},
                             const PredictWants& wants = {}, const Control& control = {});
 
-// A default grid for the model: the globe by one degree, a polar plane by 25 km, or the training observations' box in about 200
-// cells. xy: the extent of x and y.
+// A default grid for the model: the globe by one degree; a polar plane by 25 km where the observations surround the pole; or
+// the extent of the training observations (xy: of x and y) in about 200 cells, of 25 km at most on a polar plane.
 Grid default_grid(const FieldModel& model);
 
 // The grid of a text as read_grid (drift/field.h) has it, where CRS:25km covers the model's observations; default_grid if it is

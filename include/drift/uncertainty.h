@@ -71,6 +71,11 @@ std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& e
 void predict_last_layer(Engine& engine, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
                         MatrixView<const float> coordinates, const PredictionViews& out, int threads = 0);
 
+// Adds the mean over the members of d^T A^-1 d to variances [n / 2], d what phi differs by between points 2 i and 2 i + 1: the
+// part of a difference's variance within the members.
+void add_last_layer_differences(Engine& engine, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
+                                MatrixView<const float> coordinates, std::span<double> variances, int threads = 0);
+
 // A model file (drift/ensemble.h) that holds the posteriors too; load_model reads all but them.
 void save_model_with_last_layers(const std::filesystem::path& path, const Ensemble& ensemble,
                                  std::span<const LastLayerPosterior> posteriors, const Metadata& metadata = {});

@@ -180,6 +180,8 @@ class FieldAccessor:
 
     def _at_time(self, name: str, time: Any) -> xarray.DataArray:
         array = self._field[name]
+        if "time" in array.coords and "time" not in array.dims:  # the only time of a projected map
+            array = array.expand_dims("time")
         if "time" in array.dims:
             if time is None or isinstance(time, (int, np.integer)):
                 array = array.isel(time=int(time or 0))

@@ -108,8 +108,8 @@ class Model:
             in days; ``"daily"``, ``"hourly"``, ``"6-hourly"`` or ``"monthly"``: such times of the observation period. None: its middle.
         mask : str or list of str
             ``none``; ``ocean``: land is left empty; ``data:100km``: so is what lies farther from observations; ``ice.nc:conc>0.15``:
-            where the nearest cell of a file does not meet the condition; ``shelf.geojson``: outside its polygons. Of several,
-            what any of them leaves empty is empty.
+            where the nearest cell of a file does not meet the condition; ``ice.nc:conc``: where it has no value; ``shelf.geojson``:
+            outside its polygons. Of several, what any of them leaves empty is empty.
         members : bool
             Every network of the ensemble too (every draw, of a variational or dropout model).
         gradient : bool
@@ -135,7 +135,8 @@ class Model:
         Warns
         -----
         UserWarning
-            Times outside those of the observations, and points far from them: the field there is a guess.
+            Times outside those of the observations, and points far from them: the field there is a guess. A gradient without
+            geostrophic currents or standard deviations, with the reason.
 
         Examples
         --------
@@ -158,12 +159,10 @@ class Model:
             raise _checks.refuse("mask", "a text or a list of texts", mask)
         masks = mask if isinstance(mask, str) else ",".join(mask)
         with Job("Predicting", progress, threads=threads) as job:
-            variables, attrs, no_currents, asked = _drift.predict_map(
+            variables, attrs, lacks, asked = _drift.predict_map(
                 self._model, grid, days, masks, bool(members), bool(gradient), gradient_scale, _attributes(attributes), "drift (Python)", backend, job
             )
-        if gradient and no_currents and "sea" in self._model.long_name.lower():
-            _checks.warn(f"no geostrophic currents: {no_currents}")
-        self._warn_of(*asked)
+        self._warn_of(*asked, lacks=lacks)
         return _xarray.field(variables, attrs)
 
     @_checks.typed
@@ -229,8 +228,8 @@ class Model:
         x, y = _positions("lon", lon), _positions("lat", lat)
         t = self._point_times(time)
         with Job("Predicting", progress, threads=threads) as job:
-            layers, asked = _drift.predict_at(self._model, x, y, t, bool(members), bool(gradient), gradient_scale, backend, job)
-        self._warn_of(*asked)
+            layers, lacks, asked = _drift.predict_at(self._model, x, y, t, bool(members), bool(gradient), gradient_scale, backend, job)
+        self._warn_of(*asked, lacks=lacks)
         return made(layers)
 
     def _predict_frame(self, frame: Any, time: Any, **options: Any) -> Any:
@@ -282,8 +281,13 @@ class Model:
             return time
         return self._days(time)
 
-    def _warn_of(self, points: int, far: int, distance: float, days_outside: float) -> None:
-        """Where and when the field is a guess: a warning each, as the command prints them."""
+    def _warn_of(self, points: int, far: int, distance: float, unreached: int, days_outside: float, lacks: Sequence[str] = ()) -> None:
+        """Where and when the field is a guess, and what there is none of: a warning each, as the command prints them."""
+        for lack in lacks:
+            _checks.warn(lack)
+        if unreached > 0:
+            points_lie = "1 point lies" if unreached == 1 else f"{unreached:,} points lie"
+            _checks.warn(f"{points_lie} beyond the reach of the model's projection: no value there")
         if days_outside != 0.0:
             which = "before the first" if days_outside < 0 else "after the last"
             _checks.warn(f"a time lies {abs(days_outside):.3g} days {which} observation: the field there is a guess")

@@ -129,7 +129,8 @@ py::tuple score(const PyModel& self, const PyDataset& dataset, const std::string
   py::list out;
   out.append(py::make_tuple("", drift::to_json(scores.all), scores.trained_share));
   for (const auto& [name, its] : scores.groups) out.append(py::make_tuple(name, drift::to_json(its), py::none()));
-  return py::make_tuple(out, py::make_tuple(scores.all.count, scores.far.count, scores.far.distance, scores.furthest_days));
+  return py::make_tuple(
+      out, py::make_tuple(scores.all.count, scores.far.count, scores.far.distance, scores.far.unreached, scores.furthest_days));
 }
 
 }  // namespace

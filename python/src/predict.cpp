@@ -36,13 +36,21 @@ py::dict attributes_of(const drift::FieldLayer& layer) {
   return attributes;
 }
 
-// What a user should know of where and when a field was asked for: (points, of them far, what is far, days outside the
-// observations' times; negative: before).
+// What a user should know of where and when a field was asked for: (points, of them far, what is far, others out of reach, days
+// outside the observations' times; negative: before).
 py::tuple warnings_of(std::size_t points, const drift::FarPoints& far, double days_outside) {
-  return py::make_tuple(points, far.count, far.distance, days_outside);
+  return py::make_tuple(points, far.count, far.distance, far.unreached, days_outside);
 }
 
-// ([(name, array [n] or [members, n], attributes)], warnings)
+// What a gradient does not bring, as a sentence each.
+std::vector<std::string> lacks_of(const drift::GradientLacks& lacks) {
+  std::vector<std::string> all;
+  if (!lacks.currents.empty()) all.push_back("no geostrophic currents: " + lacks.currents);
+  if (!lacks.sd.empty()) all.push_back("no standard deviations of gradients: " + lacks.sd);
+  return all;
+}
+
+// ([(name, array [n] or [members, n], attributes)], lacks, warnings)
 template <class Number>
 py::tuple layers_at(const PyModel& self, const Straight<Number>& lon, const Straight<Number>& lat, const Positions& time,
                     const drift::PredictWants& wants, const std::string& backend, const JobOptions& options) {
@@ -71,7 +79,7 @@ py::tuple layers_at(const PyModel& self, const Straight<Number>& lon, const Stra
     if (layer.members > 0) shape = {static_cast<py::ssize_t>(layer.members), static_cast<py::ssize_t>(n)};
     out.append(py::make_tuple(layer.info.name, array_from(std::move(layers.values[i]), shape), attributes_of(layer)));
   }
-  return py::make_tuple(out, warnings_of(n, far, outside));
+  return py::make_tuple(out, lacks_of(layers.lacks), warnings_of(n, far, outside));
 }
 
 // Positions that are float32 both are taken as they are; any others as float64.
@@ -119,8 +127,10 @@ std::pair<py::list, py::dict> field_as_python(drift::Field field) {
       numbers = array_from(std::vector<float>(values.begin(), values.end()), shape);
     } else if (is_layer) {
       numbers = array_from(std::move(field.values[layers.at(variable.name)]), shape);
-    } else if (variable.dimensions.empty()) {
+    } else if (variable.numbers.empty()) {
       numbers = py::none();  // a grid mapping: attributes alone
+    } else if (variable.dimensions.empty()) {
+      numbers = py::array_t<double>(1, variable.numbers.data())[py::int_(0)];  // the only time of a projected map
     } else if (variable.whole_numbers) {
       numbers = array_from(std::vector<std::int32_t>(variable.numbers.begin(), variable.numbers.end()), shape);
     } else {
@@ -131,7 +141,7 @@ std::pair<py::list, py::dict> field_as_python(drift::Field field) {
   return {variables, attributes_from(cf.attributes)};
 }
 
-// (variables, attributes, why there are no currents, warnings)
+// (variables, attributes, lacks, warnings)
 py::tuple predict_map(const PyModel& self, const std::variant<std::string, drift::Grid>& grid,
                       const std::vector<double>& time_days, const std::string& mask, bool members, bool gradient,
                       std::optional<double> gradient_scale, const std::map<std::string, std::string>& attributes,
@@ -150,7 +160,7 @@ py::tuple predict_map(const PyModel& self, const std::variant<std::string, drift
   });
   const auto [variables, whole] = field_as_python(std::move(field));
   const double outside = drift::furthest_outside(model.info, time_days);
-  return py::make_tuple(variables, whole, report.no_currents, warnings_of(report.filled, report.far, outside));
+  return py::make_tuple(variables, whole, lacks_of(report.lacks), warnings_of(report.filled, report.far, outside));
 }
 
 std::vector<double> map_times(const PyModel& self, const std::string& text) { return drift::map_times(self.model->info, text); }

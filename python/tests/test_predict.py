@@ -28,17 +28,20 @@ def same_but_history(ours, theirs):
 
 
 @pytest.mark.parametrize("grid", GRIDS)
-def test_a_field_is_what_xarray_reads_from_the_commands_map(networks, command, grid, tmp_path):
+@pytest.mark.parametrize("when", [["2020-03-01T12:00", "2020-03-02"], ["2020-03-02"]])
+def test_a_field_is_what_xarray_reads_from_the_commands_map(networks, command, grid, when, tmp_path):
     networks.save(tmp_path / "model.safetensors")
     command(
-        "predict", "model.safetensors", "--grid", grid, "--time", "2020-03-01T12:00,2020-03-02", "--members", "--gradient", "--attr", "institution=here",
+        "predict", "model.safetensors", "--grid", grid, "--time", ",".join(when), "--members", "--gradient", "--attr", "institution=here",
         "--out", "map.nc", "--quiet", cwd=tmp_path,
     )  # fmt: skip
     with xr.open_dataset(tmp_path / "map.nc") as file:
         theirs = file.load()
-    times = np.array(["2020-03-01T12:00", "2020-03-02"], dtype="datetime64[s]")
+    times = np.array(when, dtype="datetime64[s]")
     ours = networks.predict(grid, times, members=True, gradient=True, attributes={"institution": "here"})
     same_but_history(ours, theirs)
+    scalar = len(when) == 1 and grid.startswith("EPSG")  # GMT would show longitudes in place of a field with a time
+    assert ours.time.dims == (() if scalar else ("time",)) and ours.time.values.ravel()[-1] == times[-1]
 
 
 def test_a_field_of_space_alone_and_on_a_plane(tmp_path):
@@ -197,6 +200,28 @@ def test_a_dataframe_gives_a_dataframe(networks, points, ds):
     arrays = networks.predict_at(lon, lat, when, members=True)
     np.testing.assert_array_equal(out[ds.name], arrays[ds.name])
     np.testing.assert_array_equal(out[f"{ds.name}_members_2"], arrays[f"{ds.name}_members"][1])
+
+
+def test_what_a_gradient_does_not_bring_has_a_reason(tmp_path):
+    rng = np.random.default_rng(1)
+    lon, lat = rng.uniform(0, 10, 300), rng.uniform(40, 50, 300)
+    ds = drift.Dataset(lon, lat, np.sin(lon), name="sst", unit="K")
+    model = drift.fit(ds, method="nngp:neighbours=8")
+    for predict in (lambda: model.predict("bbox:0,40,10,50:5", gradient=True), lambda: model.predict_at([5.0], [45.0], gradient=True)):
+        with pytest.warns(UserWarning) as caught:
+            predict()
+        said = " ".join(str(warning.message) for warning in caught)
+        assert "no geostrophic currents: 'sst' is not a height of the sea surface" in said
+        assert "no standard deviations of gradients: the method nngp:neighbours=8 gives its errors at single points" in said
+
+
+def test_points_that_the_models_plane_does_not_reach_have_no_value():
+    rng = np.random.default_rng(1)
+    lon, lat = rng.uniform(12, 18, 300), rng.uniform(45, 50, 300)
+    model = drift.fit(drift.Dataset(lon, lat, np.sin(lon), name="h"), method="process", domain="plane", crs="EPSG:32633")
+    with pytest.warns(UserWarning, match="1 point lies beyond the reach of the model's projection"):
+        at = model.predict_at([15.0, 105.0], [48.0, 0.0])
+    assert np.isfinite(at["h"][0]) and np.isnan(at["h"][1])
 
 
 def test_members_and_gradients_on_request(networks, points, ds):

@@ -13,6 +13,7 @@
 #include "drift/version.h"
 #include "fields/layers.h"
 #include "fields/variable_name.h"
+#include "geo/reach.h"
 
 namespace drift {
 namespace {
@@ -31,13 +32,22 @@ MapPoints map_points(const ComparePlan& plan) {
   const bool earth = plan.fit.domain.kind != DomainKind::xy;
   std::vector<double> lon(plan.grid.size()), lat(plan.grid.size());
   grid_positions(plan.grid, 0, lon, lat);
-  MapPoints points;
+  MapPoints all;
   for (std::size_t i = 0; i < lon.size(); ++i) {
     if (!std::isfinite(lon[i]) || !std::isfinite(lat[i])) continue;
-    points.index.push_back(i);
-    points.lon_deg.push_back(lon[i]);
-    points.lat_deg.push_back(lat[i]);
-    points.inside.push_back(in_extent(plan.info, earth, lon[i], lat[i]) ? 1 : 0);
+    all.index.push_back(i);
+    all.lon_deg.push_back(lon[i]);
+    all.lat_deg.push_back(lat[i]);
+  }
+  const std::vector<char> reach = reached(plan.fit.domain, all.lon_deg, all.lat_deg);
+  const std::vector<double> truth = plan.truth ? truth_values(plan, all) : std::vector<double>(reach.size(), 0.0);
+  MapPoints points;
+  for (std::size_t i = 0; i < reach.size(); ++i) {
+    if (!reach[i] || !std::isfinite(truth[i])) continue;
+    points.index.push_back(all.index[i]);
+    points.lon_deg.push_back(all.lon_deg[i]);
+    points.lat_deg.push_back(all.lat_deg[i]);
+    points.inside.push_back(in_extent(plan.info, earth, all.lon_deg[i], all.lat_deg[i]) ? 1 : 0);
   }
   return points;
 }

@@ -36,7 +36,7 @@ std::filesystem::path fit_stem(const ComparePlan& plan, const std::string& metho
 // Throws UsageError where a fit of the plan would be written over a file that the run reads.
 void check_fit_paths(const ComparePlan& plan);
 
-// The grid's points that a map shows, and what is known there.
+// The grid's points that a map shows, and what is known there: where the domain reaches and the truth, if any, has a value.
 struct MapPoints {
   std::vector<std::size_t> index;        // of the grid
   std::vector<double> lon_deg, lat_deg;  // [index]
@@ -44,7 +44,7 @@ struct MapPoints {
 };
 MapPoints map_points(const ComparePlan& plan);
 
-// The truth at those points; NaN where it has no value.
+// The truth at points; NaN where it has no value.
 std::vector<double> truth_values(const ComparePlan& plan, const MapPoints& points);
 
 // A map of values at those points; sd may be empty.

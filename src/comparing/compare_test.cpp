@@ -10,7 +10,9 @@
 #include "comparing/compare_parts.h"
 #include "core/scratch_folder.h"
 #include "drift/error.h"
+#include "drift/field_file.h"
 #include "fitting/fitting_testing.h"
+#include "netcdf/netcdf_reader.h"
 
 namespace drift {
 namespace {
@@ -289,6 +291,30 @@ TEST(Compare, ScoresAgainstATruthOnTheGridAtTheTimeOfTheMaps) {
   const double count = 12.0 * 80.0;
   EXPECT_NEAR(comparison.rows[0].measures.at("truth_rmse").mean, std::sqrt(sum / count), 1e-6);
   EXPECT_THAT(comparison_text(comparison, false), HasSubstr("Against the truth"));
+}
+
+// Land of the truth is land of the maps.
+TEST(Compare, MapsHaveNoValueWhereTheTruthHasNone) {
+  const Dataset data = small_dataset();
+  const ScratchFolder folder;
+  FieldHeader header = {.grid = parse_grid("bbox:-40,0,40,50:1"), .layers = {{.info = {"ssh", "Height", "", "m"}}}};
+  FieldFileWriter truth(folder / "truth.nc", header);
+  std::vector<double> values(header.grid.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double lon = header.grid.x.at(i % header.grid.x.count);
+    values[i] = lon > 0.0 ? std::nan("") : 0.1 * lon;
+  }
+  truth.write(0, 0, 0, values);
+  truth.finish();
+  RunSettings settings = settings_with({"flat"}, folder, 1);
+  settings.compare.truth = (folder / "truth.nc").string();
+  settings.compare.grid = "bbox:-10,15,10,35:2";
+  const ComparePlan plan = plan_compare(settings, data, fakes());
+  compare(plan, data);
+  const NcReader map(fit_stem(plan, "flat", 1).string() + ".nc");
+  const std::vector<double> mean = map.read(*map.find("ssh"));
+  ASSERT_EQ(mean.size(), 100u);
+  for (std::size_t i = 0; i < mean.size(); ++i) EXPECT_EQ(std::isnan(mean[i]), i % 10 >= 5) << i;  // -9, -7, ..., 9
 }
 
 TEST(Compare, HuberNlpdTakesTheNetworksAsDrawsOfTheField) {

@@ -25,7 +25,7 @@ bool lie_together(const NcVariable* a, const NcVariable* b) {
 
 // The coordinates of a variable, as far as they can be told.
 struct Coordinates {
-  const NcVariable *lon, *lat, *x, *y, *time;  // one-dimensional
+  const NcVariable *lon, *lat, *x, *y, *time;  // one-dimensional; a time may be a scalar
   const NcVariable *lon2, *lat2;               // two-dimensional
 
   bool geographic() const { return lie_apart(lon, lat); }
@@ -52,11 +52,12 @@ class CoordinateFinder {
   Coordinates find() const {
     const NcRoleFinder finder(file_, variable_);
     const NcVariable *const lon = finder.guessed(kNcLon), *const lat = finder.guessed(kNcLat);
+    const NcVariable *const any_time = finder.guessed(kNcTime), *const time = axis(kNcTime, any_time);
     return {.lon = axis(kNcLon, lon),
             .lat = axis(kNcLat, lat),
             .x = axis(kNcX, finder.guessed(kNcX)),
             .y = axis(kNcY, finder.guessed(kNcY)),
-            .time = axis(kNcTime, finder.guessed(kNcTime)),
+            .time = time != nullptr ? time : of_rank(any_time, 0),
             .lon2 = of_rank(lon, 2),
             .lat2 = of_rank(lat, 2)};
   }
@@ -174,7 +175,8 @@ NcGrid grid_of(const NcSource& file, const NcVariable& variable) {
   }
   if (found.time != nullptr) {
     grid.time = found.time;
-    grid.time_dimension = static_cast<int>(dimension_of(variable, found.time->dimensions[0].id));
+    if (!found.time->dimensions.empty())
+      grid.time_dimension = static_cast<int>(dimension_of(variable, found.time->dimensions[0].id));
   }
   return grid;
 }

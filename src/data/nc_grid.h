@@ -31,7 +31,7 @@ struct NcGrid {
   std::vector<double> lon = {}, lat = {};             // the same: [y, x], NaN where missing
   std::string crs = {};                               // projected
   const NcVariable* time = nullptr;                   // null: none
-  int time_dimension = -1;                            // -1: none
+  int time_dimension = -1;                            // -1: none, or a single time without a dimension
 
   std::size_t rows() const { return variable->dimensions[y.dimension].length; }
   std::size_t columns() const { return variable->dimensions[x.dimension].length; }

@@ -59,6 +59,23 @@ TEST(NcGrid, HasAscendingAxesAndSlicesAlongThemHoweverTheFileTurnsThem) {
   }
 }
 
+TEST(NcGrid, KnowsATimeWithoutADimension) {
+  const ScratchFolder folder;
+  {
+    NcTestFile file(folder / "a.nc");
+    const int lon = file.dimension("lon", 3), lat = file.dimension("lat", 2);
+    file.variable("time", NC_DOUBLE, {}, {7.5}, "days since 2000-01-01");
+    file.variable("lon", NC_FLOAT, {lon}, {179, 180, -179}, "degrees_east");
+    file.variable("lat", NC_FLOAT, {lat}, {10, 5}, "degrees_north");
+    file.variable("ice", NC_DOUBLE, {lat, lon}, counted(6));
+  }
+  const NcReader file(folder / "a.nc");
+  const NcGrid grid = grid_of(file, *file.find("ice"));
+  EXPECT_EQ(grid.time, file.find("time"));
+  EXPECT_EQ(grid.time_dimension, -1);
+  EXPECT_EQ(read_slice(file, grid, 0).stored.size(), 6u);
+}
+
 // x and y with two-dimensional longitudes and latitudes beside them.
 void write_projected(const std::filesystem::path& path, const char* mapping, bool positions) {
   NcTestFile file(path);

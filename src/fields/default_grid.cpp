@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <vector>
 
-#include "core/degree.h"
 #include "drift/field.h"
 #include "drift/predict.h"
+#include "geo/projection.h"
 
 namespace drift {
 namespace {
@@ -29,6 +31,28 @@ void cover(GridAxis& axis, double low, double high, double step) {
   axis.count = static_cast<std::size_t>(last - first);
 }
 
+bool is_polar(const Domain& domain) { return domain.crs == "EPSG:6931" || domain.crs == "EPSG:6932"; }
+
+// As far from the pole as the observations where these surround it, else over their extent.
+Grid polar_grid(const FieldModel& model, double width_deg) {
+  constexpr double kStepKm = 25.0, kAround = 180.0;  // kAround: no half of the cap is without observations
+  const Domain& domain = model.domain;
+  const CellCorners corners = corners_of(model.cells);
+  if (width_deg > kAround || corners.lon_deg.empty()) {
+    double x = 0.0, y = domain.crs == "EPSG:6931" ? model.info.extent[1] : model.info.extent[3];
+    projection_of(domain.crs)->forward(std::span(&x, 1), std::span(&y, 1));
+    const double reach = kStepKm * std::ceil(1e-3 * std::hypot(x, y) / kStepKm);
+    return parse_grid(fmt::format("{}:{:g}km:{},{},{},{}", domain.crs, kStepKm, -reach, -reach, reach, reach));
+  }
+  std::vector<double> x = corners.lon_deg, y = corners.lat_deg;
+  projection_of(domain.crs)->forward(x, y);
+  const auto [west, east] = std::minmax_element(x.begin(), x.end());
+  const auto [south, north] = std::minmax_element(y.begin(), y.end());
+  const double longer_km = 1e-3 * std::max(*east - *west, *north - *south);
+  return parse_grid(fmt::format("{}:{:g}km", domain.crs, std::min(kStepKm, round_step(longer_km / kCells))), corners.lon_deg,
+                    corners.lat_deg);
+}
+
 Grid plain_grid(const FieldModel& model) {
   const auto& [x0, y0, x1, y1] = model.info.extent;
   const double longer = std::max(x1 - x0, y1 - y0);
@@ -48,12 +72,7 @@ Grid default_grid(const FieldModel& model) {
   if (model.domain.kind == DomainKind::xy) return plain_grid(model);
   const auto& [west, south, east, north] = model.info.extent;
   const double width = east - west + (east < west ? 360.0 : 0.0);
-  if (model.domain.crs == "EPSG:6931" || model.domain.crs == "EPSG:6932") {
-    // As far from the pole as the observations, in whole cells of 25 km.
-    const double colatitude = model.domain.crs == "EPSG:6931" ? 90.0 - south : 90.0 + north;
-    const double reach = 25.0 * std::ceil(2.0 * 6371.2 * std::sin(0.5 * colatitude * kDegree) / 25.0);
-    return parse_grid(fmt::format("{}:25km:{},{},{},{}", model.domain.crs, -reach, -reach, reach, reach));
-  }
+  if (is_polar(model.domain)) return polar_grid(model, width);
   if (width > 350.0 && north - south > 120.0) return parse_grid("global:1");
   const double step = round_step(std::max({width, north - south, 0.01}) / kCells);
   GridAxis lon, lat;

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
 #include "core/scratch_folder.h"
 #include "drift/field.h"
 #include "drift/field_file.h"
@@ -26,6 +30,44 @@ TEST(GridFor, CoversTheObservationsOfTheModel) {
   EXPECT_EQ(grid.y, (GridAxis{"y", "m", -1950.0e3, 1e5, 40}));
   EXPECT_EQ(grid_for(model, "EPSG:6931:100km:-500,-500,500,500").x.count, 10u) << "an extent is an extent";
   EXPECT_EQ(grid_for(model, "global:10"), parse_grid("global:10"));
+}
+
+// A model of observations every degree in a box, north of 50 degrees.
+FieldModel polar_model(double west, double east, double south, double north) {
+  FieldModel model;
+  model.domain = plane_domain("EPSG:6931");
+  model.info.extent = {west, south, east, north};
+  Observations observations;
+  for (double lon = west; lon <= east; lon += 1.0) {
+    for (double lat = south; lat <= north; lat += 1.0) {
+      observations.lon_deg.push_back(lon);
+      observations.lat_deg.push_back(lat);
+      observations.value.push_back(0.0);
+    }
+  }
+  model.cells = data_cells(model.domain, observations);
+  return model;
+}
+
+TEST(DefaultGrid, OfAPolarPlaneCoversTheObservations) {
+  const Grid grid = default_grid(polar_model(0.0, 10.0, 50.0, 56.0));  // 750 by 750 km on the plane, far from the pole
+  EXPECT_EQ(grid.crs, "EPSG:6931");
+  EXPECT_LT(grid.x.step, 25e3);
+  EXPECT_LT(static_cast<double>(grid.x.count) * grid.x.step, 900e3);
+  EXPECT_LT(static_cast<double>(grid.y.count) * grid.y.step, 900e3);
+  std::vector<double> lon(grid.size()), lat(grid.size());
+  grid_positions(grid, 0, lon, lat);
+  for (const double at : {50.0, 56.0}) {
+    double nearest = 1e9;
+    for (std::size_t i = 0; i < lon.size(); ++i) nearest = std::min(nearest, std::hypot(lon[i] - 5.0, lat[i] - at));
+    EXPECT_LT(nearest, 0.1) << at;
+  }
+}
+
+TEST(DefaultGrid, OfObservationsAroundThePoleIsTheCap) {
+  const Grid grid = default_grid(polar_model(-180.0, 180.0, 70.0, 80.0));
+  EXPECT_EQ(grid.x, (GridAxis{"x", "m", -2212.5e3, 25e3, 178}));  // 70 N is 2,222 km from the pole on this plane
+  EXPECT_EQ(grid.y, (GridAxis{"y", "m", -2212.5e3, 25e3, 178}));
 }
 
 TEST(GridFor, TakesTheGridOfAMapThatDriftWrote) {

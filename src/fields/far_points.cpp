@@ -4,6 +4,7 @@
 #include "core/blocks.h"
 #include "drift/predict.h"
 #include "fields/gradient_scale.h"
+#include "geo/reach.h"
 
 namespace drift {
 namespace {
@@ -35,7 +36,7 @@ double cell_height(const Domain& domain, const DataCells& cells) {
 
 }  // namespace
 
-FarCounter::FarCounter(const FieldModel& model) {
+FarCounter::FarCounter(const FieldModel& model) : domain_(model.domain) {
   constexpr double kFar = 2.0;         // lengthscales
   constexpr double kCellShare = 0.25;  // of that distance: no cell need be smaller
   const std::array<double, 2> lengths = lengthscales_of(model);
@@ -48,10 +49,15 @@ FarCounter::FarCounter(const FieldModel& model) {
 }
 
 void FarCounter::add(std::span<const double> lon_deg, std::span<const double> lat_deg) {
-  if (!near_) return;
-  const std::vector<char> near = (*near_)(lon_deg, lat_deg);
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    if (near[i] == 0 && std::isfinite(lon_deg[i]) && std::isfinite(lat_deg[i])) ++counted_.count;
+  std::vector<double> lon, lat;
+  for (std::size_t i = 0; i < lon_deg.size(); ++i) {
+    if (std::isfinite(lon_deg[i]) && std::isfinite(lat_deg[i])) lon.push_back(lon_deg[i]), lat.push_back(lat_deg[i]);
+  }
+  const std::vector<char> reach = reached(domain_, lon, lat);
+  const std::vector<char> near = near_ ? (*near_)(lon, lat) : std::vector<char>(lon.size(), 1);
+  for (std::size_t i = 0; i < lon.size(); ++i) {
+    counted_.unreached += reach[i] ? 0 : 1;
+    counted_.count += reach[i] && !near[i] ? 1 : 0;
   }
 }
 

@@ -39,7 +39,14 @@ double gradient_scale(const FieldModel& model, const PredictWants& wants) {
 }
 
 bool has_slope_sd(const FieldModel& model, double gradient_scale) {
-  return gradient_scale > 0.0 && (model.process || (model.ensemble.members.size() > 1 && model.last_layers.empty()));
+  return gradient_scale > 0.0 && model.has_spread() && !model.method;
+}
+
+std::string why_no_slope_sd(const FieldModel& model, double gradient_scale) {
+  if (gradient_scale == 0.0 || has_slope_sd(model, gradient_scale)) return "";
+  if (!model.method) return "the model is a single network, which has no spread";
+  return fmt::format("the method {} gives its errors at single points, not how they vary together from one point to the next",
+                     model.method_text);
 }
 
 }  // namespace drift

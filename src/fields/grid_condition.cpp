@@ -19,15 +19,14 @@ namespace {
 
 constexpr std::size_t kTimesKept = 8;
 
-const NcVariable& variable_of(const NcReader& file, const Condition& condition) {
+const NcVariable& variable_of(const NcReader& file, const std::string& name) {
   const std::vector<const NcVariable*> fields = variables_on_grids(file);
-  const NcVariable* const found = file.find(condition.name);
+  const NcVariable* const found = file.find(name);
   if (found != nullptr && std::find(fields.begin(), fields.end(), found) != fields.end()) return *found;
   std::vector<std::string_view> names;
   names.reserve(fields.size());
   for (const NcVariable* field : fields) names.push_back(field->name);
-  throw UsageError(fmt::format("mask: {}: no variable '{}' on a grid{}", file.path().string(), condition.name,
-                               did_you_mean(condition.name, names)));
+  throw UsageError(fmt::format("mask: {}: no variable '{}' on a grid{}", file.path().string(), name, did_you_mean(name, names)));
 }
 
 // Days since 1950-01-01, or the file's own numbers.
@@ -53,15 +52,19 @@ std::optional<std::size_t> nearest(const std::vector<double>& axis, double at) {
 
 }  // namespace
 
+bool names_variable(const std::string& text) { return !text.empty() && text.find_first_of(" ,<>=!") == std::string::npos; }
+
 GridCondition::GridCondition(const std::filesystem::path& path, const std::string& condition)
-    : file_(open_guarded(path)), condition_(parse_condition(condition)), grid_(grid_of(file_, variable_of(file_, condition_))) {
+    : file_(open_guarded(path)),
+      condition_(names_variable(condition) ? std::nullopt : std::optional(parse_condition(condition))),
+      grid_(grid_of(file_, variable_of(file_, condition_ ? condition_->name : condition))) {
   const auto fail = [&](const std::string& why) {
-    throw UsageError(fmt::format("mask: {}: variable '{}' {}", path.string(), condition_.name, why));
+    throw UsageError(fmt::format("mask: {}: variable '{}' {}", path.string(), grid_.variable->name, why));
   };
-  if (condition_.of_text()) fail(fmt::format("holds numbers, but the condition \"{}\" has words", condition));
-  if (grid_.kind == NcGridKind::curvilinear) fail("has two-dimensional longitudes and latitudes; a mask needs even axes");
+  if (condition_ && condition_->of_text()) fail(fmt::format("holds numbers, but the condition \"{}\" has words", condition));
   if (!grid_.other_dimensions().empty()) fail(fmt::format("lies along '{}' too", grid_.other_dimensions().front().name));
   read_positions(file_, grid_);
+  if (grid_.kind == NcGridKind::curvilinear) nearest_.emplace(grid_.lon, grid_.lat, grid_.columns());
   if (grid_.time == nullptr) return;
   times_ = times_of(file_, *grid_.time);
   if (times_.empty()) fail("has no times");
@@ -92,25 +95,37 @@ const std::vector<char>& GridCondition::cells_at(std::size_t time) {
   std::vector<char> holds;
   holds.reserve(slice.stored.size());
   for (std::size_t row = 0; row < slice.rows; ++row) {
-    for (std::size_t column = 0; column < slice.columns; ++column)
-      holds.push_back(condition_.holds(packing.unpack(slice.at(row, column))) ? 1 : 0);
+    for (std::size_t column = 0; column < slice.columns; ++column) {
+      const double value = packing.unpack(slice.at(row, column));
+      holds.push_back((condition_ ? condition_->holds(value) : std::isfinite(value)) ? 1 : 0);
+    }
   }
   return kept_.emplace(time, std::move(holds)).first->second;
 }
 
-std::vector<char> GridCondition::operator()(std::span<const double> lon_deg, std::span<const double> lat_deg,
-                                            std::optional<double> time) {
-  const std::vector<char>& cells = cells_at(index_of(time));
+std::vector<std::size_t> GridCondition::cells_of(std::span<const double> lon_deg, std::span<const double> lat_deg) const {
+  std::vector<std::size_t> cells(lon_deg.size(), kNoCell);
+  if (nearest_) {
+    nearest_->find(lon_deg, lat_deg, cells);
+    return cells;
+  }
   std::vector<double> x(lon_deg.begin(), lon_deg.end()), y(lat_deg.begin(), lat_deg.end());
   if (grid_.kind == NcGridKind::projected) projection_of(grid_.crs)->forward(x, y);
   const std::vector<double>& axis = grid_.x.at;
   const double half = axis.size() > 1 ? 0.5 * (axis[1] - axis[0]) : 0.0;
-  std::vector<char> keep(x.size(), 0);
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (grid_.kind == NcGridKind::geographic) x[i] = turned_from(axis.front() - half - 1e-9, x[i]);
     const auto column = nearest(axis, x[i]), row = nearest(grid_.y.at, y[i]);
-    if (column && row) keep[i] = cells[*row * axis.size() + *column];
+    if (column && row) cells[i] = *row * axis.size() + *column;
   }
+  return cells;
+}
+
+std::vector<char> GridCondition::operator()(std::span<const double> lon_deg, std::span<const double> lat_deg,
+                                            std::optional<double> time) {
+  const std::vector<char>& holds = cells_at(index_of(time));
+  std::vector<char> keep;
+  for (const std::size_t cell : cells_of(lon_deg, lat_deg)) keep.push_back(cell == kNoCell ? 0 : holds[cell]);
   return keep;
 }
 

@@ -98,6 +98,7 @@ void LayerMaker::add_gradient(const FieldModel& model, double scale, const std::
   const std::string per = unit_.empty() ? std::string() : fmt::format("{} {}-1", unit_, model.domain.unit);
   if (scale > 0.0) over_ = fmt::format("over {:.3g} {}", scale, model.domain.unit);
   has_slope_sd_ = has_slope_sd(model, scale);
+  lacks_.sd = why_no_slope_sd(model, scale);
   add_slope(
       {.info = {name + (plane ? "_gradient_x" : "_gradient_east"), what + (plane ? ": gradient along x" : ": eastward gradient"),
                 "", per}},
@@ -109,14 +110,14 @@ void LayerMaker::add_gradient(const FieldModel& model, double scale, const std::
       [](const FieldPrediction& p, std::size_t i, double) { return p.gradient[i].north; },
       [](const FieldPrediction& p, std::size_t i, double) { return p.gradient_sd[i].north; });
   if (plane) {
-    no_currents_ = "the model is defined on plain x and y, without latitudes";
+    lacks_.currents = "the model is defined on plain x and y, without latitudes";
     return;
   }
   add_currents(sea_surface_height(model.info.value));
 }
 
 void LayerMaker::add_currents(const SeaSurfaceHeight& height) {
-  no_currents_ = height.why_none;
+  lacks_.currents = height.why_none;
   if (height.kind == SeaSurfaceHeight::Kind::none) return;
   const bool anomaly = height.kind == SeaSurfaceHeight::Kind::anomaly;
   const auto layer = [&](bool east) -> FieldLayer {

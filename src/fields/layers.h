@@ -20,7 +20,7 @@ class LayerMaker {
   LayerMaker(const FieldModel& model, const PredictWants& wants);
 
   const std::vector<FieldLayer>& layers() const { return layers_; }
-  const std::string& no_currents() const { return no_currents_; }
+  const GradientLacks& lacks() const { return lacks_; }
 
   // Calls take(layer, member, values [n]) for each layer in order, and each member of one.
   using Take = std::function<void(std::size_t layer, std::size_t member, std::span<const double> values)>;
@@ -41,7 +41,7 @@ class LayerMaker {
   std::string over_;  // of slopes: "over 40 km"; empty: of the mean itself
   bool has_slope_sd_ = false;
   std::size_t members_ = 0;
-  std::string no_currents_;
+  GradientLacks lacks_;
   std::vector<FieldLayer> layers_;
   std::vector<Source> sources_;  // of all layers but the members'
 };

@@ -17,6 +17,7 @@ namespace drift {
 namespace {
 
 constexpr std::array<std::string_view, 4> kPolygonFiles = {".geojson", ".json", ".gmt", ".txt"};
+constexpr std::array<std::string_view, 5> kGridFiles = {".nc:", ".nc4:", ".cdf:", ".zarr:", ".zarr/:"};  // with the colon
 
 bool is_polygon_file(std::string_view text) {
   for (const std::string_view end : kPolygonFiles) {
@@ -25,9 +26,13 @@ bool is_polygon_file(std::string_view text) {
   return false;
 }
 
+// Where the name of a gridded file ends and the colon before its condition stands; npos: the text begins with no such name.
 std::size_t end_of_grid_file(std::string_view text) {
-  const std::size_t at = text.find(".nc:");
-  return at == std::string_view::npos || at == 0 ? std::string_view::npos : at + 3;
+  for (const std::string_view end : kGridFiles) {
+    const std::size_t at = text.find(end);
+    if (at != std::string_view::npos && at > 0) return at + end.size() - 1;
+  }
+  return std::string_view::npos;
 }
 
 bool begins_a_mask(std::string_view text) {
@@ -44,14 +49,14 @@ MapMask parse_one(const std::string& text) {
     if (distance && *distance > 0.0) return {.kind = MapMask::Kind::data, .distance = *distance};
   } else if (const std::size_t end = end_of_grid_file(text); end != std::string_view::npos) {
     const MapMask mask = {.kind = MapMask::Kind::condition, .file = text.substr(0, end), .condition = text.substr(end + 1)};
-    parse_condition(mask.condition);  // refuses what is none
+    if (!names_variable(mask.condition)) parse_condition(mask.condition);  // refuses what is none
     return mask;
   } else if (is_polygon_file(text)) {
     return {.kind = MapMask::Kind::polygons, .file = text};
   }
   throw UsageError(fmt::format(
-      "mask '{}': must be none, ocean, data:DISTANCE (data:100km), FILE.nc:CONDITION (ice.nc:conc>0.15), FILE.geojson, or "
-      "several of them joined by commas",
+      "mask '{}': must be none, ocean, data:DISTANCE (data:100km), FILE.nc:CONDITION (ice.nc:conc>0.15), FILE.nc:VARIABLE "
+      "(where it has a value; also .nc4 and .zarr), FILE.geojson, or several of them joined by commas",
       text));
 }
 

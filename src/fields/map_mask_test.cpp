@@ -10,6 +10,7 @@
 #include "drift/error.h"
 #include "drift/field.h"
 #include "drift/field_file.h"
+#include "netcdf/netcdf_testing.h"
 #include "output/gmt.h"
 
 namespace drift {
@@ -66,11 +67,16 @@ TEST(ParseMasks, ReadsOneOrSeveral) {
   EXPECT_EQ(masks[3].kind, Kind::polygons);
   EXPECT_EQ(masks[3].file, "shelf.geojson");
   EXPECT_EQ(masks[4].condition, "conc>0.15");
+  EXPECT_EQ(parse_masks("a.nc4:conc < 1").front().file, "a.nc4");
+  EXPECT_EQ(parse_masks("ice.zarr:conc < 1,ocean").front().file, "ice.zarr");
+  const MapMask value = parse_masks("truth.nc:ssh,data:50").front();
+  EXPECT_EQ(value.kind, Kind::condition);
+  EXPECT_EQ(value.condition, "ssh");
 }
 
 TEST(ParseMasks, RefusesOthersAndSaysWhatThereIs) {
-  for (const char* text :
-       {"", "land", "data:", "data:-1km", "ocean,", "ocean,land", "ice.nc", "ice.nc:", "none,ocean", ".geojson"}) {
+  for (const char* text : {"", "land", "data:", "data:-1km", "ocean,", "ocean,land", "ice.nc", "ice.nc:", "ice.nc:conc!",
+                           "ice.nc4", "none,ocean", ".geojson"}) {
     try {
       parse_masks(text);
       FAIL() << text;
@@ -114,6 +120,61 @@ TEST(MapMasker, AsksProjectedGridsToo) {
   const std::string mask = (folder / "ice.nc").string() + ":conc > 0.15";
   // EPSG:3413 has 45 W downwards: the pole is the centre; 45 E is to the right, 135 W to the left.
   EXPECT_THAT(kept(sphere(), mask, {45.0, -135.0, 45.0}, {85.0, 85.0, 60.0}), ElementsAre(1, 0, 0));
+}
+
+TEST(MapMasker, KeepsWhereAVariableHasAValue) {
+  const ScratchFolder folder;
+  write_ice(folder / "ice.nc4", "bbox:0,60,10,64:2", 0);  // the first row is missing
+  EXPECT_THAT(kept(sphere(), (folder / "ice.nc4").string() + ":conc", {1.0, 1.0, 11.0}, {61.0, 63.0, 63.0}),
+              ElementsAre(0, 1, 0));
+}
+
+// An array of a Zarr store of version 2, in one piece and uncompressed.
+void write_zarr_array(const std::filesystem::path& folder, const std::string& shape, const std::string& dimensions,
+                      const std::string& unit, const std::vector<double>& numbers) {
+  std::filesystem::create_directories(folder);
+  write_bytes(folder / ".zarray", R"({"zarr_format": 2, "dtype": "<f8", "fill_value": "NaN", "order": "C", "compressor": null, )"
+                                  R"("filters": null, "shape": [)" +
+                                      shape + R"(], "chunks": [)" + shape + "]}");
+  write_bytes(folder / ".zattrs", R"({"units": ")" + unit + R"(", "_ARRAY_DIMENSIONS": [)" + dimensions + "]}");
+  const auto* const bytes = reinterpret_cast<const char*>(numbers.data());
+  write_bytes(folder / (shape.find(',') == std::string::npos ? "0" : "0.0"), std::string(bytes, numbers.size() * sizeof(double)));
+}
+
+TEST(MapMasker, AsksAZarrStore) {
+  const ScratchFolder folder;
+  const std::filesystem::path store = folder / "ice.zarr";
+  std::filesystem::create_directories(store);
+  write_bytes(store / ".zgroup", R"({"zarr_format": 2})");
+  write_zarr_array(store / "lon", "3", R"("lon")", "degrees_east", {0.0, 1.0, 2.0});
+  write_zarr_array(store / "lat", "2", R"("lat")", "degrees_north", {60.0, 61.0});
+  write_zarr_array(store / "conc", "2, 3", R"("lat", "lon")", "1", {0.0, 0.5, 1.0, 0.9, std::nan(""), 0.1});
+  EXPECT_THAT(
+      kept(sphere(), store.string() + ":conc > 0.4", {0.1, 1.2, 2.0, 0.0, 1.0, 2.0}, {60.1, 60.4, 60.0, 61.0, 61.0, 61.0}),
+      ElementsAre(0, 1, 1, 1, 0, 0));
+  EXPECT_THAT(kept(sphere(), store.string() + ":conc", {0.0, 1.0, 4.0}, {61.0, 61.0, 61.0}), ElementsAre(1, 0, 0));
+}
+
+// Rows of 3 cells along meridians about 10 E, turned by 45 degrees, at 80 N.
+TEST(MapMasker, AsksTheNearestCellOfTwoDimensionalPositions) {
+  const ScratchFolder folder;
+  {
+    NcTestFile file(folder / "swath.nc");
+    const int row = file.dimension("row", 3), column = file.dimension("column", 3);
+    std::vector<double> lon, lat;
+    for (int r = 0; r < 3; ++r) {
+      for (int c = 0; c < 3; ++c) {
+        lon.push_back(10.0 + 2.0 * (c - r));
+        lat.push_back(80.0 + 0.4 * (c + r));
+      }
+    }
+    file.variable("lon", NC_DOUBLE, {row, column}, lon, "degrees_east");
+    file.variable("lat", NC_DOUBLE, {row, column}, lat, "degrees_north");
+    file.variable("freeboard", NC_DOUBLE, {row, column}, {-1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0});
+  }
+  const std::string mask = (folder / "swath.nc").string() + ":freeboard > 0";
+  // The first cell's centre, the second's, between both but nearer the second, the last, and two cells beyond.
+  EXPECT_THAT(kept(sphere(), mask, {10.0, 12.0, 11.2, 10.0, 10.0}, {80.0, 80.4, 80.24, 81.6, 82.4}), ElementsAre(0, 1, 1, 1, 0));
 }
 
 TEST(MapMasker, RefusesWhatTheFileHasNot) {

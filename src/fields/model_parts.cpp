@@ -99,20 +99,20 @@ void PartsPredictor::add_networks(MatrixView<const float> rows, const PredictWan
   networks_->input_gradient(rows, MatrixView<float>(out.gradient.data(), n, rows.cols));
 }
 
-// The variance of a difference is that between the members' differences, as the field's is that between the members.
+// The variance of a difference is that between the members' differences, as the field's is that between the members, and that
+// within them where the last layers have a posterior.
 void PartsPredictor::add_networks_around(MatrixView<const float> around, PartsForecast& out) const {
   const std::size_t members = model_.ensemble.members.size();
-  const bool spread = !model_.process && members > 1 && model_.last_layers.empty();  // a blend's is its process's
-  std::vector<float> mean(around.rows), each(spread ? around.rows * members : 0);
+  const bool spread = !model_.process && model_.has_spread();  // a blend's is its process's
+  const bool between = spread && members > 1;
+  std::vector<float> mean(around.rows), each(between ? around.rows * members : 0);
   PredictionViews views;
   views.mean = MatrixView<float>(mean.data(), around.rows, 1);
-  if (spread) views.members = MatrixView<float>(each.data(), around.rows, members);
-  if (model_.last_layers.empty())
-    networks_->predict(around, views);
-  else
-    predict_last_layer(engine_, model_.ensemble, model_.last_layers, around, views);
+  if (between) views.members = MatrixView<float>(each.data(), around.rows, members);
+  networks_->predict(around, views);
   out.around_mean.assign(mean.begin(), mean.end());
-  for (std::size_t pair = 0; spread && pair < around.rows / 2; ++pair) {
+  out.difference_variance.assign(spread ? around.rows / 2 : 0, 0.0);
+  for (std::size_t pair = 0; between && pair < around.rows / 2; ++pair) {
     const double difference = out.around_mean[2 * pair + 1] - out.around_mean[2 * pair];
     double square = 0.0;
     for (std::size_t m = 0; m < members; ++m) {
@@ -120,8 +120,10 @@ void PartsPredictor::add_networks_around(MatrixView<const float> around, PartsFo
           static_cast<double>(each[(2 * pair + 1) * members + m]) - static_cast<double>(each[2 * pair * members + m]);
       square += (own - difference) * (own - difference);
     }
-    out.difference_variance.push_back(square / static_cast<double>(members - 1));
+    out.difference_variance[pair] = square / static_cast<double>(members - 1);
   }
+  if (spread && !model_.last_layers.empty())
+    add_last_layer_differences(engine_, model_.ensemble, model_.last_layers, around, out.difference_variance);
 }
 
 void PartsPredictor::add_process(MatrixView<const float> rows, const PredictWants& wants, MatrixView<const float> around,

@@ -25,7 +25,7 @@ PointLayers layers_at(Engine& engine, const FieldModel& model, std::span<const N
   check_lengths(model, lon_deg.size(), lat_deg.size(), time_days.size());
   const LayerMaker layers(model, wants);
   const std::size_t n = lon_deg.size();
-  PointLayers out = {.layers = layers.layers(), .values = {}, .no_currents = layers.no_currents()};
+  PointLayers out = {.layers = layers.layers(), .values = {}, .lacks = layers.lacks()};
   for (const FieldLayer& layer : out.layers) out.values.emplace_back(n * std::max<std::size_t>(1, layer.members));
   const FieldPredictor predict(engine, model);
   std::vector<double> lon_part, lat_part;

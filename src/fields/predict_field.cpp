@@ -11,6 +11,7 @@
 #include "fields/gradient_scale.h"
 #include "fields/model_parts.h"
 #include "geo/around.h"
+#include "geo/reach.h"
 
 namespace drift {
 namespace {
@@ -21,13 +22,38 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 // cores; and kriging takes some 0.1 ms per point and core.
 constexpr std::size_t kGpuBlock = kPointsAtATime, kCpuBlock = 8192, kProcessBlock = 4096;
 
-// Known positions, with their indices in the request.
+// Known positions within the domain's reach, with their indices in the request.
 struct Known {
   std::vector<std::size_t> index;
   std::vector<double> lon_deg, lat_deg, time_days;  // time_days: one for all, or one each
 };
 
-Known known_positions(std::span<const double> lon_deg, std::span<const double> lat_deg, std::span<const double> time_days) {
+void keep_reached(const Domain& domain, double gradient_scale, Known& known) {
+  const std::size_t n = known.index.size();
+  std::vector<char> keep = reached(domain, known.lon_deg, known.lat_deg);
+  if (gradient_scale > 0.0) {
+    std::vector<double> lon(4 * n), lat(4 * n);
+    positions_around(domain, known.lon_deg, known.lat_deg, gradient_scale, lon, lat);
+    const std::vector<char> around = reached(domain, lon, lat);
+    for (std::size_t i = 0; i < 4 * n; ++i) keep[i / 4] = keep[i / 4] && around[i] ? 1 : 0;
+  }
+  const auto shorten = [&](auto& column) {
+    if (column.size() != n) return;  // one time for all
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (keep[i]) column[kept++] = column[i];
+    }
+    column.resize(kept);
+  };
+  shorten(known.lon_deg);
+  shorten(known.lat_deg);
+  shorten(known.time_days);
+  shorten(known.index);
+}
+
+// gradient_scale > 0: with the positions so far apart around them within reach too.
+Known known_positions(const Domain& domain, std::span<const double> lon_deg, std::span<const double> lat_deg,
+                      std::span<const double> time_days, double gradient_scale) {
   Known known;
   const bool one_time = time_days.size() == 1;
   if (one_time) known.time_days = {time_days[0]};
@@ -39,6 +65,7 @@ Known known_positions(std::span<const double> lon_deg, std::span<const double> l
     known.lat_deg.push_back(lat_deg[i]);
     if (!time_days.empty() && !one_time) known.time_days.push_back(time_days[i]);
   }
+  if (domain.kind == DomainKind::plane) keep_reached(domain, gradient_scale, known);
   return known;
 }
 
@@ -159,7 +186,8 @@ FieldPrediction FieldPredictor::operator()(std::span<const double> lon_deg, std:
     throw UsageError(fmt::format("prediction: the model is {} alone and has no members; leave --members out",
                                  model.method ? "the method " + model.method_text : "a process"));
   }
-  const Known known = known_positions(lon_deg, lat_deg, time_days);
+  const double scale = wants.gradient ? gradient_scale(model, wants) : 0.0;
+  const Known known = known_positions(model.domain, lon_deg, lat_deg, time_days, scale);
   const std::size_t n = lon_deg.size(), count = known.index.size();
   FieldPrediction out;
   out.mean.assign(n, kNone);
@@ -168,7 +196,6 @@ FieldPrediction FieldPredictor::operator()(std::span<const double> lon_deg, std:
     out.sd_total.assign(n, kNone);
   }
   if (wants.members) out.members.assign(n * model.ensemble.members.size(), kNone);
-  const double scale = wants.gradient ? gradient_scale(model, wants) : 0.0;
   if (wants.gradient) out.gradient.assign(n, {kNone, kNone, kNone});
   if (has_slope_sd(model, scale)) out.gradient_sd.assign(n, {kNone, kNone, kNone});
   BlockPredictor predictor(*parts_, wants, scale, known, out);

@@ -78,7 +78,7 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
   const FieldPredictor predict(engine, model);
   FarCounter far(model);
   MapReport report;
-  report.no_currents = layers.no_currents();
+  report.lacks = layers.lacks();
   report.points = options.grid.size();
   for (const FieldLayer& layer : layers.layers()) report.variables.push_back(layer.info.name);
   std::vector<double> lon, lat, lon_now, lat_now;  // of a block; at one of its times
@@ -89,13 +89,12 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
     lat.resize(count);
     grid_positions(options.grid, row * columns, lon, lat);
     mask.fixed(lon, lat);
-    std::vector<char> filled(count, 0);
+    std::vector<char> asked(count, 0), filled(count, 0);  // at any time
     for (std::size_t time = 0; time < times; ++time) {
       const std::span<const double> when =
           options.time_days.empty() ? std::span<const double>() : std::span(options.time_days).subspan(time, 1);
       lon_now = lon, lat_now = lat;
       mask.varying(lon_now, lat_now, when.empty() ? std::nullopt : std::optional(when.front()));
-      for (std::size_t i = 0; i < count; ++i) filled[i] = filled[i] || std::isfinite(lon_now[i]) ? 1 : 0;
       const auto begin = std::chrono::steady_clock::now();
       const std::clock_t spent = std::clock();
       const FieldPrediction block =
@@ -105,10 +104,14 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
       layers.each(block, lat_now, [&](std::size_t layer, std::size_t member, std::span<const double> values) {
         sink->write(layer, time, row, values, member);
       });
+      for (std::size_t i = 0; i < count; ++i) {
+        asked[i] = asked[i] || std::isfinite(lon_now[i]) ? 1 : 0;
+        filled[i] = filled[i] || std::isfinite(block.mean[i]) ? 1 : 0;
+      }
       done += 1.0;
     }
     for (std::size_t i = 0; i < count; ++i) {
-      if (!filled[i]) lon[i] = lat[i] = std::nan("");
+      if (!asked[i]) lon[i] = lat[i] = std::nan("");
       report.filled += filled[i] ? 1 : 0;
     }
     far.add(lon, lat);

@@ -56,6 +56,8 @@ class PointsTable {
     });
     out_.commit();
     report_.far = far_.result();
+    report_.missing -= report_.far.unreached;
+    report_.lacks = layers_.lacks();
     return report_;
   }
 

@@ -348,16 +348,48 @@ TEST(PredictMap, GivesAnomaliesOfCurrentsTheirOwnNames) {
     const NcReader file(folder / "map.nc");
     return file.find(name) == nullptr ? "" : file.text(*file.find(name), "standard_name").value_or("");
   };
-  EXPECT_EQ(small_map(folder, {"adt", "", "sea_surface_height_above_geoid", "m"}).no_currents, "");
+  EXPECT_EQ(small_map(folder, {"adt", "", "sea_surface_height_above_geoid", "m"}).lacks.currents, "");
   EXPECT_EQ(standard_name("ugos"), "surface_geostrophic_eastward_sea_water_velocity");
   EXPECT_EQ(standard_name("vgosa"), "");
-  EXPECT_EQ(small_map(folder, {"sla", "", "sea_surface_height_above_sea_level", "m"}).no_currents, "");
+  EXPECT_EQ(small_map(folder, {"sla", "", "sea_surface_height_above_sea_level", "m"}).lacks.currents, "");
   EXPECT_EQ(standard_name("ugosa"), "surface_geostrophic_eastward_sea_water_velocity_assuming_mean_sea_level_for_geoid");
   EXPECT_EQ(standard_name("vgosa"), "surface_geostrophic_northward_sea_water_velocity_assuming_mean_sea_level_for_geoid");
   EXPECT_EQ(standard_name("ugos"), "");
   const MapReport none = small_map(folder, {"mss", "", "sea_surface_height_above_reference_ellipsoid", "m"});
-  EXPECT_THAT(none.no_currents, HasSubstr("height above the geoid"));
+  EXPECT_THAT(none.lacks.currents, HasSubstr("height above the geoid"));
   EXPECT_THAT(none.variables, testing::Not(testing::Contains(testing::StartsWith("ugos"))));
+}
+
+// Transverse Mercator ends some 90 degrees of longitude from its meridian.
+TEST(PredictMap, LeavesPointsBeyondTheReachOfThePlaneEmpty) {
+  Dataset data = small_dataset();
+  RunSettings settings = small_settings();
+  settings.fit.method = FitMethod::process;
+  settings.domain.kind = DomainKind::plane;
+  settings.domain.crs = "EPSG:32631";
+  const FieldModel model = fit(plan_fit(settings, data), data).model;
+  const auto engine = make_cpu_engine();
+  Field field;
+  const MapOptions options = {.grid = parse_grid("bbox:-13,-2,113,4:6"), .time_days = {20005.0}};
+  const MapReport report = predict_map(*engine, model, options, memory_sink(field));
+  EXPECT_EQ(report.points, 21u);
+  EXPECT_GT(report.far.unreached, 0u);
+  EXPECT_EQ(report.filled + report.far.unreached, 21u);
+  std::size_t missing = 0;
+  for (const double value : field.layer("ssh")) missing += std::isnan(value) ? 1 : 0;
+  EXPECT_EQ(missing, report.far.unreached);
+  const ScratchFolder folder;
+  write_bytes(folder / "points.csv", "lon,lat\n3,20\n93,0\n,20\n");
+  const PointsReport points = predict_points(*engine, model, folder / "points.csv", folder / "out.csv", {}, 20005.0);
+  EXPECT_EQ(points.far.unreached, 1u);
+  EXPECT_EQ(points.missing, 1u) << "the row without a longitude";
+  data.observations.lon_deg[7] = 93.0, data.observations.lat_deg[7] = 0.0;
+  try {
+    score_model(*engine, model, data);
+    ADD_FAILURE() << "an observation without a forecast";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("longitude 93, latitude 0 lies beyond the reach"));
+  }
 }
 
 TEST(PredictMap, CarriesTheCallersHistoryAndAttributes) {

@@ -177,6 +177,13 @@ Forecast forecast(Engine& engine, const FieldModel& model, const Observations& o
     out.noise_sd.push_back(noise_by_sigma ? static_cast<double>(observations.sigma[row]) : model.info.noise_sd);
   }
   const FieldPrediction prediction = predict_field(engine, model, lon, lat, time, {}, control);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (std::isfinite(prediction.mean[i])) continue;
+    throw Error(
+        fmt::format("the observation at longitude {}, latitude {} lies beyond the reach of the model's projection, {}: leave "
+                    "it out, as with --bbox",
+                    lon[i], lat[i], model.domain.crs));
+  }
   for (std::size_t i = 0; i < rows.size() && (model.method_noise || model.process) && !noise_by_sigma; ++i) {
     const double total = prediction.sd_total[i], field = prediction.sd_epistemic[i];
     out.noise_sd[i] = std::sqrt(std::max(0.0, total * total - field * field));

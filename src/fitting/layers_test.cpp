@@ -91,6 +91,42 @@ TEST(GradientSd, OfNetworksIsTheSpreadOfTheirMembersSlopes) {
   }
 }
 
+// The whole is the part between the members and that within them, so it is more than their spread.
+TEST(GradientSd, OfLastLayersHasTheirPosteriorsInIt) {
+  RunSettings settings = small_settings();
+  settings.fit.method = FitMethod::network;
+  settings.uncertainty.method = UncertaintyMethod::last_layer;
+  const FieldModel model = fit(plan_fit(settings, tracks()), tracks()).model;
+  ASSERT_FALSE(model.last_layers.empty());
+  FieldModel bare = model;
+  bare.last_layers.clear();
+  const auto engine = make_cpu_engine();
+  const Points at = meridian_triples(80.0);
+  const PredictWants wants = {.gradient = true, .gradient_scale = 80.0};
+  const FieldPrediction whole = predict_field(*engine, model, at.lon, at.lat, at.time, wants);
+  const FieldPrediction between = predict_field(*engine, bare, at.lon, at.lat, at.time, wants);
+  ASSERT_EQ(whole.gradient_sd.size(), at.lon.size());
+  for (std::size_t i = 0; i < at.lon.size(); ++i) {
+    EXPECT_EQ(whole.gradient[i].east, between.gradient[i].east);
+    EXPECT_GT(whole.gradient_sd[i].east, between.gradient_sd[i].east);
+  }
+  EXPECT_EQ(predict_at(*engine, model, at.lon, at.lat, at.time, wants).lacks.sd, "");
+}
+
+TEST(GradientSd, OfOtherMethodsIsNoneForAReasonThatIsGiven) {
+  RunSettings settings = small_settings();
+  settings.fit.method = fit_choice("nngp:neighbours=8");
+  const FieldModel model = fit(plan_fit(settings, tracks()), tracks()).model;
+  const auto engine = make_cpu_engine();
+  const std::vector<double> lon = {-20.0}, lat = {40.0}, time = {kStart + 5.0};
+  const PointLayers layers = predict_at(*engine, model, lon, lat, time, {.gradient = true});
+  EXPECT_THAT(layers.lacks.sd, HasSubstr("the method nngp:neighbours=8 gives its errors at single points"));
+  EXPECT_EQ(layers.lacks.currents, "");
+  for (const FieldLayer& layer : layers.layers) EXPECT_NE(layer.info.name, "adt_gradient_east_uncertainty");
+  EXPECT_EQ(predict_at(*engine, model, lon, lat, time, {.gradient = true, .gradient_scale = 0.0}).lacks.sd, "")
+      << "none were asked for";
+}
+
 // A point's own neighbours serve those around it, while a map's change by then: nine tenths of the slopes lie within a quarter of
 // a standard deviation of the map's.
 TEST(GradientSd, OfABlendGoesWithTheDifferenceOfTheMeanAndFollowsItsCalibration) {

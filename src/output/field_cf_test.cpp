@@ -13,9 +13,9 @@
 namespace drift {
 namespace {
 
-FieldHeader header(const std::string& grid) {
+FieldHeader header(const std::string& grid, const std::vector<double>& times = {25567.0, 25568.5}) {
   return {.grid = parse_grid(grid),
-          .time_days = {25567.0, 25568.5},
+          .time_days = times,
           .layers = {{.info = {"sla", "Sea level anomaly", "", "m"}, .ancillary = {"sla_members"}},
                      {.info = {"sla_members", "Members", "", "m"}, .members = 2}},
           .attributes = {{"date_created", "2020-01-01T00:00:00Z"}, {"institution", "here"}}};
@@ -24,7 +24,7 @@ FieldHeader header(const std::string& grid) {
 void write_zeros(const std::filesystem::path& path, const FieldHeader& header) {
   FieldFileWriter writer(path, header);
   const std::vector<double> zeros(header.grid.size());
-  for (std::size_t time = 0; time < 2; ++time) {
+  for (std::size_t time = 0; time < header.times(); ++time) {
     writer.write(0, time, 0, zeros);
     for (std::size_t member = 0; member < 2; ++member) writer.write(1, time, 0, zeros, member);
   }
@@ -55,9 +55,12 @@ void expect_same(const NcReader& file, const CfVariable& ours, const NcVariable&
 // Longitudes and latitudes; a projection whose corners have no position; a plane of no CRS.
 TEST(CfField, IsWhatTheFileHolds) {
   const ScratchFolder folder;
-  for (const char* const grid : {"bbox:170,60,-170,70:2", "EPSG:6931:1500km", "xy:0,0,3,2:0.5"}) {
-    const CfField field = cf_field(header(grid));
-    write_zeros(folder / "map.nc", header(grid));
+  const std::vector<double> one = {25567.0}, two = {25567.0, 25568.5};
+  const std::pair<const char*, std::vector<double>> maps[] = {
+      {"bbox:170,60,-170,70:2", two}, {"EPSG:6931:1500km", two}, {"EPSG:6931:1500km", one}, {"xy:0,0,3,2:0.5", two}};
+  for (const auto& [grid, times] : maps) {
+    const CfField field = cf_field(header(grid, times));
+    write_zeros(folder / "map.nc", header(grid, times));
     const NcReader file(folder / "map.nc");
     ASSERT_EQ(field.variables.size(), file.variables().size()) << grid;
     for (std::size_t i = 0; i < field.variables.size(); ++i) expect_same(file, field.variables[i], file.variables()[i]);

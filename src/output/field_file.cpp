@@ -61,6 +61,12 @@ std::size_t most_bytes(const FieldHeader& options, const FieldChunks& chunks) {
   return numbers + numbers / 100 + kHeaders;
 }
 
+// What CF calls auxiliary: coordinates that are no dimension's own.
+std::string coordinates_of(const FieldHeader& options) {
+  if (kind_of(options.grid) != GridKind::projected) return "";
+  return has_scalar_time(options) ? "time longitude latitude" : "longitude latitude";
+}
+
 // A map's values are those at the cells' centres, at its times: no means over cells or days.
 std::string point_methods(const FieldHeader& options) {
   const std::string time = options.time_days.empty() ? "" : "time: point ";
@@ -95,7 +101,7 @@ int define_layer(NcTarget& writer, const FieldHeader& options, const FieldLayer&
       {"cell_methods", layer.cell_methods.empty() ? point_methods(options) : layer.cell_methods},
       {"ancillary_variables", joined(layer.ancillary)},
       {"grid_mapping", kind == GridKind::plain ? "" : "crs"},
-      {"coordinates", kind == GridKind::projected ? "longitude latitude" : ""},
+      {"coordinates", coordinates_of(options)},
       {"coverage_content_type", "modelResult"},
       {"comment", layer.comment}};
   for (const auto& [name, text] : attributes) writer.attribute(id, name, text);
@@ -203,7 +209,7 @@ void FieldFileWriter::write(std::size_t layer, std::size_t time, std::size_t fir
     start.push_back(at);
     count.push_back(many);
   };
-  if (!file_->options.time_days.empty()) add(time, 1);
+  if (!file_->options.time_days.empty() && !has_scalar_time(file_->options)) add(time, 1);
   if (here.members > 0) add(member, 1);
   add(first_row, values.size() / grid.x.count);
   add(0, grid.x.count);

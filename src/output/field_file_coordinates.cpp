@@ -44,8 +44,8 @@ void describe(NcTarget& writer, int id, const char* standard_name, const std::st
 
 void define_time(NcTarget& writer, const FieldHeader& options, FieldCoordinates& ids) {
   if (options.time_days.empty()) return;
-  ids.time_dimension = writer.dimension("time", options.time_days.size());
-  ids.time = writer.variable("time", NC_DOUBLE, {ids.time_dimension});
+  if (!has_scalar_time(options)) ids.time_dimension = writer.dimension("time", options.time_days.size());
+  ids.time = writer.variable("time", NC_DOUBLE, has_scalar_time(options) ? std::vector<int>() : std::vector{ids.time_dimension});
   if (!options.calendar_time) {
     // A bare unit of time would be read as a length of time.
     describe(writer, ids.time, "", "time, counted as the observations count it", "1");
@@ -170,6 +170,10 @@ GridKind kind_of(const Grid& grid) {
   return grid.x.unit == "degrees_east" && grid.y.unit == "degrees_north" ? GridKind::geographic : GridKind::plain;
 }
 
+bool has_scalar_time(const FieldHeader& options) {
+  return options.time_days.size() == 1 && kind_of(options.grid) == GridKind::projected;
+}
+
 FieldChunks choose_chunks(const Grid& grid, std::size_t slots) {
   const std::size_t rows_that_fit = std::max<std::size_t>(1, kCacheNumbers / (grid.x.count * std::max<std::size_t>(1, slots)));
   const std::size_t rows = even_part(grid.y.count, std::min(kChunkSide, rows_that_fit));
@@ -203,7 +207,11 @@ void define_places(NcTarget& writer, const Grid& grid, const FieldChunks& chunks
 
 Extent write_coordinates(NcTarget& writer, const FieldHeader& options, const FieldChunks& chunks, const FieldCoordinates& ids) {
   const Grid& grid = options.grid;
-  if (ids.time >= 0) writer.write(ids.time, {0}, {options.time_days.size()}, std::span<const double>(options.time_days));
+  const std::span<const double> times = options.time_days;
+  if (ids.time_dimension >= 0)
+    writer.write(ids.time, {0}, {times.size()}, times);
+  else if (ids.time >= 0)
+    writer.write(ids.time, {}, {}, times);
   if (ids.member >= 0) {
     std::size_t members = 0;
     for (const FieldLayer& layer : options.layers) members = std::max(members, layer.members);

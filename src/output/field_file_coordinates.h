@@ -16,6 +16,10 @@ enum class GridKind {
 };
 GridKind kind_of(const Grid& grid);
 
+// The only time of a projected map is a coordinate without a dimension, which leaves its fields two-dimensional: GMT shows the
+// first two-dimensional variable of a file, which would else be the cells' longitudes.
+bool has_scalar_time(const FieldHeader& options);
+
 // Chunks of a map, [rows, columns]: about half a megabyte, and few enough rows that a row of chunks of every layer and member
 // fits into a bounded amount of memory while a file is written from the first row to the last.
 struct FieldChunks {
@@ -26,7 +30,7 @@ FieldChunks choose_chunks(const Grid& grid, std::size_t slots);  // slots: layer
 
 // Ids in the file; -1 where there is none.
 struct FieldCoordinates {
-  int time_dimension = -1, member_dimension = -1, y_dimension = -1, x_dimension = -1;
+  int time_dimension = -1, member_dimension = -1, y_dimension = -1, x_dimension = -1;  // time's: also if it is a scalar
   int time = -1, member = -1, y = -1, x = -1;
   int longitude = -1, latitude = -1;  // [y, x], of a projected grid
 };

@@ -59,6 +59,21 @@ TEST(FieldFile, PutsItsFieldsBeforeWhatDescribesTheGrid) {
   EXPECT_THAT(names(folder / "map.nc"), ElementsAre("y", "x", "sla", "sla_uncertainty", "crs", "longitude", "latitude"));
 }
 
+TEST(FieldFile, KeepsTheOnlyTimeOfAProjectedMapAsAScalar) {
+  const ScratchFolder folder;
+  write(folder / "map.nc", header("EPSG:6931:500km", 1));
+  const NcReader file(folder / "map.nc");
+  EXPECT_TRUE(file.find("time")->dimensions.empty());
+  EXPECT_EQ(file.read(*file.find("time")), std::vector{25000.0});
+  EXPECT_EQ(file.find("sla")->dimensions.size(), 2u);
+  EXPECT_EQ(text(file, "sla", "coordinates"), "time longitude latitude");
+  EXPECT_EQ(file.read(*file.find("sla")).back(), static_cast<double>(parse_grid("EPSG:6931:500km").y.count - 1));
+  write(folder / "map.nc", header("EPSG:6931:500km", 2));
+  EXPECT_EQ(NcReader(folder / "map.nc").find("sla")->dimensions.size(), 3u);
+  write(folder / "map.nc", header("bbox:0,60,10,70:1", 1));
+  EXPECT_EQ(NcReader(folder / "map.nc").find("sla")->dimensions.size(), 3u) << "maps of one time are joined along it";
+}
+
 TEST(FieldFile, IsShownByGmtWithoutANameForTheField) {
   if (find_program("gmt").empty()) GTEST_SKIP() << "GMT is not installed";
   const ScratchFolder folder;
@@ -75,8 +90,10 @@ TEST(FieldFile, IsShownByGmtWithoutANameForTheField) {
     EXPECT_THAT(found, HasSubstr("x_min: 0.5 x_max: 10.5")) << times << " times";
   }
   EXPECT_THAT(information("EPSG:6931:500km", 0), HasSubstr("name: Sea level anomaly [m]"));
-  // Not so a projected map with times: GMT takes the first two-dimensional variable, a longitude, before any field over time.
-  EXPECT_THAT(information("EPSG:6931:500km", 1), Not(HasSubstr("Sea level anomaly [m]")));
+  EXPECT_THAT(information("EPSG:6931:500km", 1), HasSubstr("name: Sea level anomaly [m]"));
+  // Not so a projected map with several times: GMT takes the first two-dimensional variable, a longitude, before any field over
+  // time.
+  EXPECT_THAT(information("EPSG:6931:500km", 2), Not(HasSubstr("Sea level anomaly [m]")));
   EXPECT_THAT(gmt.run({"grdinfo", (folder / "map.nc").string() + "?sla"}), HasSubstr("Sea level anomaly [m]"));
 }
 

@@ -53,7 +53,11 @@ class PlotLabels : public testing::Test {
   std::size_t expect_clear(const std::string& grid, const PlotOptions& options, double amplitude = 0.3) const {
     const FieldOf field = [=](double x, double y) { return amplitude * std::sin(0.1 * x + 0.2 * y); };
     const FieldOf spread = [=](double, double) { return 0.3 * amplitude; };
-    write_map_file(scratch_ / "map.nc", map_options(parse_grid(grid), true), field, spread);
+    FieldHeader header = map_options(parse_grid(grid), true);
+    for (const char* current : {"ugos", "vgos"}) {
+      if (options.arrows) header.layers.push_back({.info = {current, "current", "", "m s-1"}});
+    }
+    write_map_file(scratch_ / "map.nc", header, field, spread);
     plot_map(scratch_ / "map.nc", scratch_ / "p.pdf", options);
     const std::vector<Word> all = words("p.pdf");
     const std::string what = fmt::format("{} at {} cm", grid, options.width_cm);
@@ -85,6 +89,26 @@ TEST_F(PlotLabels, OfRegionsDoNotCollide) {
   EXPECT_GT(expect_clear("bbox:-6,30,36,46:2", {.width_cm = 10.0}), 12u);
   expect_clear("bbox:-6,30,36,46:2", {.width_cm = 5.0});
   expect_clear("bbox:-20,62,30,80:2", {.panels = PlotPanels::mean, .width_cm = 5.0});
+}
+
+TEST_F(PlotLabels, OfProjectedGridsDoNotCollide) {
+  EXPECT_GT(expect_clear("EPSG:3035:200km:1000,0,8000,5400", {.variable = "sla", .width_cm = 12.0}), 12u);  // a conic
+  expect_clear("EPSG:3035:200km:1000,0,8000,5400", {.variable = "sla", .width_cm = 6.0});
+  expect_clear("EPSG:3035:25km:2300,1500,2700,4000", {.variable = "sla", .width_cm = 6.0});
+  expect_clear("EPSG:32629:10km:200,4000,700,4200", {.variable = "sla", .width_cm = 6.0});
+  EXPECT_GT(expect_clear("EPSG:6931:200km:-4000,-4000,4000,4000", {.variable = "sla", .width_cm = 6.0}), 12u);
+}
+
+// Speed and unit stand below the label of the bar.
+TEST_F(PlotLabels, OfTheKeyOfArrowsDoNotCollide) {
+  for (const char* grid : {"bbox:-6,30,36,46:2", "EPSG:6931:200km:-4000,-4000,4000,4000", "EPSG:3035:25km:2300,1500,2700,4000"}) {
+    for (const double width : {4.0, 12.0}) {
+      const PlotOptions plain = {.variable = "sla", .histogram = true, .width_cm = width};
+      PlotOptions arrows = plain;
+      arrows.arrows = true;
+      EXPECT_GT(expect_clear(grid, arrows), expect_clear(grid, plain)) << grid << ": no key";
+    }
+  }
 }
 
 // Numbers of a scale that take many letters, and of a plane.

@@ -4,11 +4,10 @@
 #include <span>
 #include <vector>
 
+#include "geo/nearest_cell.h"
 #include "output/plot_source.h"
 
 namespace drift {
-
-inline constexpr std::size_t kNoCell = static_cast<std::size_t>(-1);
 
 // Cells' edges: halfway between centres, and as far beyond the first and the last.
 std::vector<double> edges_of(const std::vector<double>& centres);

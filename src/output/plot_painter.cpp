@@ -37,9 +37,9 @@ class PanelPainter {
     std::vector<std::string> frame = frame_arguments(figure_.view, layout_);
     frame.insert(frame.begin(), "basemap");
     run(frame);
+    draw_currents();  // beneath the labels inside a round map
     if (figure_.view.shape == PlotShape::polar) label_polar_parallels();
     if (figure_.view.shape == PlotShape::global && index_ % layout_.columns == 0) label_global_parallels();
-    draw_currents();
   }
 
  private:

@@ -131,6 +131,29 @@ void add_variances(const LastLayerPosterior& posterior, MatrixView<const float> 
   });
 }
 
+// Adds the mean over the posteriors of phi^T A^-1 phi. phi: the head's inputs at a point or, by pairs, how they differ between
+// points 2 i and 2 i + 1.
+void add_within(Engine& engine, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
+                MatrixView<const float> coordinates, bool by_pairs, int threads, std::span<double> variances) {
+  threads = threads_or_all(threads == 0 ? engine.host_threads() : threads);
+  const std::size_t size = head_input_count(ensemble.spec), points = by_pairs ? 2 : 1;
+  static_assert(kBlockRows % 2 == 0);
+  std::vector<float> inputs(std::min(kBlockRows, coordinates.rows) * size);
+  for_blocks(coordinates.rows, kBlockRows, [&](std::size_t first, std::size_t rows) {
+    const MatrixView<float> block(inputs.data(), rows, size);
+    std::vector<double> sums(rows / points, 0.0);
+    for (std::size_t member = 0; member < posteriors.size(); ++member) {
+      engine.head_inputs(ensemble, member, coordinates.middle_rows(first, rows), block);
+      for (std::size_t i = 0; by_pairs && i < sums.size(); ++i) {
+        for (std::size_t k = 0; k < size; ++k) block(i, k) = block(2 * i + 1, k) - block(2 * i, k);
+      }
+      add_variances(posteriors[member], MatrixView<const float>(inputs.data(), sums.size(), size), threads, sums);
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      variances[first / points + i] += sums[i] / static_cast<double>(posteriors.size());
+  });
+}
+
 }  // namespace
 
 std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& ensemble, const TrainingSet& data, double noise_sd,
@@ -154,21 +177,19 @@ void predict_last_layer(Engine& engine, const Ensemble& ensemble, std::span<cons
   engine.predict(ensemble, coordinates, out);
   check_posteriors(ensemble, posteriors);
   if (out.variance.empty()) return;
-  threads = threads_or_all(threads == 0 ? engine.host_threads() : threads);
-  const std::size_t size = head_input_count(ensemble.spec);
-  std::vector<float> inputs(std::min(kBlockRows, coordinates.rows) * size);
-  for_blocks(coordinates.rows, kBlockRows, [&](std::size_t first, std::size_t rows) {
-    const MatrixView<float> block(inputs.data(), rows, size);
-    std::vector<double> variances(rows, 0.0);
-    for (std::size_t member = 0; member < posteriors.size(); ++member) {
-      engine.head_inputs(ensemble, member, coordinates.middle_rows(first, rows), block);
-      add_variances(posteriors[member], block, threads, variances);
-    }
-    for (std::size_t row = 0; row < rows; ++row) {
-      const double within = variances[row] / static_cast<double>(posteriors.size());
-      for (std::size_t o = 0; o < out.variance.cols; ++o) out.variance(first + row, o) += static_cast<float>(within);
-    }
-  });
+  std::vector<double> within(coordinates.rows);
+  add_within(engine, ensemble, posteriors, coordinates, false, threads, within);
+  for (std::size_t row = 0; row < coordinates.rows; ++row) {
+    for (std::size_t o = 0; o < out.variance.cols; ++o) out.variance(row, o) += static_cast<float>(within[row]);
+  }
+}
+
+void add_last_layer_differences(Engine& engine, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
+                                MatrixView<const float> coordinates, std::span<double> variances, int threads) {
+  check_posteriors(ensemble, posteriors);
+  if (2 * variances.size() != coordinates.rows)
+    throw UsageError(fmt::format("last layer: {} variances of differences for {} points", variances.size(), coordinates.rows));
+  add_within(engine, ensemble, posteriors, coordinates, true, threads, variances);
 }
 
 }  // namespace drift

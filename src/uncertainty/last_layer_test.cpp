@@ -198,6 +198,32 @@ TEST(LastLayerOfADeepNetwork, PredictsTheMomentsOfTheMixture) {
   EXPECT_GT(within.minCoeff(), 0.0);
 }
 
+TEST(LastLayerOfADeepNetwork, KnowsTheVarianceOfADifference) {
+  const Ensemble ensemble = draw_ensemble(deep(), 5, 2);
+  const Observations data = with_time(200, 1), points = with_time(30, 2);
+  const auto engine = make_cpu_engine({.threads = 2});
+  const auto posteriors = fit_last_layer(*engine, ensemble, data.set(), kNoise);
+  std::vector<double> variances(15, 0.5);  // what is there stays
+  add_last_layer_differences(*engine, ensemble, posteriors, Observations::view(points.coordinates), variances);
+  const std::size_t size = head_input_count(ensemble.spec);
+  Eigen::VectorXd wanted = Eigen::VectorXd::Constant(15, 0.5);
+  for (std::size_t j = 0; j < 2; ++j) {
+    FloatRows phi(30, static_cast<Eigen::Index>(size));
+    engine->head_inputs(ensemble, j, Observations::view(points.coordinates), {phi.data(), 30, size});
+    const Eigen::MatrixXd factor =
+        Eigen::Map<const FloatRows>(posteriors[j].inverse_factor.data(), phi.cols(), phi.cols()).cast<double>();
+    for (Eigen::Index i = 0; i < 15; ++i)
+      wanted[i] += 0.5 * (factor * (phi.row(2 * i + 1) - phi.row(2 * i)).transpose().cast<double>()).squaredNorm();
+  }
+  for (std::size_t i = 0; i < 15; ++i) {
+    EXPECT_NEAR(variances[i], wanted[static_cast<Eigen::Index>(i)], 1e-5);
+    EXPECT_GT(variances[i], 0.5);
+  }
+  EXPECT_THROW(add_last_layer_differences(*engine, ensemble, posteriors, Observations::view(points.coordinates),
+                                          std::span(variances).first(14)),
+               UsageError);
+}
+
 TEST(LastLayerOfADeepNetwork, IsTheSameForAnyNumberOfThreads) {
   const Ensemble ensemble = draw_ensemble(deep(), 5, 2);
   const Observations data = with_time(5000, 1);

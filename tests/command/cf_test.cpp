@@ -28,6 +28,7 @@ TEST(Maps, KeepTheRulesOfCf) {
   const TemporaryFolder folder;
   predict(folder, "--grid bbox:-50,25,-10,55:5 --time 2020-03-02,2020-03-03 --gradient --members --out degrees.nc");
   predict(folder, "--grid EPSG:3035:500km --gradient --members --mask data:300km --out projected.nc");
+  predict(folder, "--grid EPSG:3035:500km --time 2020-03-02,2020-03-03 --mask data:300km --out several.nc");
   std::ofstream table(folder.path() / "plane.csv");
   table << "x,y,h\n";
   for (int i = 0; i < 300; ++i) table << i % 20 << "," << i / 20 << "," << (i * 7) % 11 << "\n";
@@ -37,7 +38,7 @@ TEST(Maps, KeepTheRulesOfCf) {
                 "drift fit plane.csv --value h --units m --unit km --method process --out p.safetensors --quiet && drift "
                 "predict p.safetensors --gradient --out plane.nc --quiet");
   ASSERT_EQ(plane.status, 0) << plane.err;
-  const FinishedRun checked = check_cf(folder, kNames + " degrees.nc projected.nc plane.nc");
+  const FinishedRun checked = check_cf(folder, kNames + " degrees.nc projected.nc several.nc plane.nc");
   EXPECT_EQ(checked.status, 0) << checked.err;
 }
 
@@ -75,7 +76,7 @@ TEST(Fit, RefusesAStandardNameThatCanBeNone) {
       folder.path(),
       fmt::format("drift fit '{}' --value ssh --standard-name ssh --out m.safetensors", (small_run() / "tracks.nc").string()));
   EXPECT_EQ(run.status, 2);
-  EXPECT_TRUE(contains(run.err, "'ssh' is no standard name of CF; did you mean 'sea_surface_height_above_geoid'?")) << run.err;
+  EXPECT_TRUE(contains(run.err, "'ssh' is no standard name of CF; did you mean 'sea_surface_height_above_mean_sea_level'")) << run.err;
 }
 
 }  // namespace

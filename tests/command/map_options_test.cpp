@@ -42,6 +42,38 @@ TEST(PredictMap, CombinesMasks) {
   EXPECT_EQ(predict(folder, "--grid bbox:-50,25,-30,55:1 --mask 'west.nc:ssh>0' --out west.nc").status, 2) << "not what it reads";
 }
 
+TEST(PredictMap, KeepsWhatAnotherFileHasAValueFor) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(predict(folder, "--grid bbox:-50,25,-10,55:1 --time 2020-03-03 --mask data:100km --out near.nc --quiet").status, 0);
+  const auto filled = [&](const std::string& mask) {
+    return report(folder, "--grid bbox:-50,25,-10,55:1 --time 2020-03-03 --out map.nc --mask " + mask)["filled"].get<int>();
+  };
+  EXPECT_EQ(filled("near.nc:ssh"), filled("data:100km"));
+  EXPECT_LT(filled("near.nc:ssh"), 40 * 30);
+}
+
+// Freeboards on 25 km cells with two-dimensional positions, without a value on land and beyond the ice.
+TEST(PredictMap, TakesAConditionOnARealCurvilinearFile) {
+  const std::filesystem::path maps = std::filesystem::path(DRIFT_TEST_DATA) / "freeboard_maps";
+  const std::filesystem::path file = std::filesystem::absolute(maps / "cs2s3_radar_freeboard_201901.nc");
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "no freeboards at " << maps;
+  const TemporaryFolder folder;
+  const FinishedRun fit = run_shell(folder.path(),
+                                    "awk 'BEGIN { print \"lon,lat,time,h\"; for (i = 0; i < 600; ++i) printf "
+                                    "\"%.3f,%.3f,2019-01-%02d,%.3f\\n\", -180 + (i * 37 % 360),"
+                                    "60 + (i * 61 % 290) / 10, 1 + i % 30, sin(i) }' > a.csv && drift fit a.csv --value h "
+                                    "--method process --out m.safetensors --quiet");
+  ASSERT_EQ(fit.status, 0) << fit.err;
+  const FinishedRun run = run_shell(folder.path(),
+                                    "drift predict m.safetensors --grid EPSG:6931:25km:-3000,-3000,3000,3000 --time "
+                                    "2019-01-10 --out map.nc --json --mask '" +
+                                        file.string() + ":radar_freeboard>-9'");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const int filled = json::parse(run.out)["filled"].get<int>();
+  EXPECT_GT(filled, 15000) << "of 15,277 to 18,080 cells of 25 km";
+  EXPECT_LT(filled, 18500);
+}
+
 TEST(PredictMap, TakesTimesByAWord) {
   const TemporaryFolder folder;
   EXPECT_EQ(report(folder, "--grid bbox:-50,25,-10,55:5 --time daily --out map.nc")["times"], 6);

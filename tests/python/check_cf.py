@@ -39,7 +39,7 @@ def problems(path, known):
             if not re.fullmatch(r"[A-Za-z]\w*", name):
                 found.append(f"{name}: no name of CF")
             found += of_variable(file, name, known)
-        after = [n for n in names if n not in fields and n not in file.dimensions]
+        after = [n for n in names if n not in fields and n not in file.dimensions and n != "time"]
         if fields and after and names.index(fields[-1]) > min(names.index(n) for n in after):
             found.append("fields do not come before what describes the grid")
         on_earth = {"latitude", "longitude"} <= set(file.variables) or mappings
@@ -86,14 +86,17 @@ def of_field(file, name, on_earth):
         found.append(f"{name}: dimensions {variable.dimensions}")
     if on_earth and not getattr(variable, "grid_mapping", ""):
         found.append(f"{name}: no grid_mapping")
-    if "x" in variable.dimensions and on_earth and getattr(variable, "coordinates", "").split() != ["longitude", "latitude"]:
+    coordinates = getattr(variable, "coordinates", "").split()
+    if "x" in variable.dimensions and on_earth and coordinates[-2:] != ["longitude", "latitude"]:
         found.append(f"{name}: no longitudes and latitudes")
+    if "time" in file.variables and "time" not in [*variable.dimensions, *coordinates]:
+        found.append(f"{name}: no time, neither as a dimension nor among the coordinates")
     methods = getattr(variable, "cell_methods", "")
     if not METHOD.fullmatch(methods):
         found.append(f"{name}: cell_methods '{methods}'")
     for word in re.findall(r"(\w+):", methods):
-        if word != "area" and word not in variable.dimensions:
-            found.append(f"{name}: cell_methods of '{word}', which is no dimension")
+        if word != "area" and word not in [*variable.dimensions, *coordinates]:
+            found.append(f"{name}: cell_methods of '{word}', which is no dimension and no coordinate")
     if not hasattr(variable, "_FillValue"):
         found.append(f"{name}: no _FillValue")
     for other in getattr(variable, "ancillary_variables", "").split():
@@ -109,6 +112,7 @@ def broken(file):
     yield "standard_name", lambda: variable.setncattr("standard_name", "ssh")
     yield "units", lambda: variable.setncattr("units", "metres of water?")
     yield "cell_methods", lambda: variable.delncattr("cell_methods")
+    yield "no time", lambda: [file.createVariable("late", "f4", variable.dimensions[1:])]
     yield "no dimension", lambda: variable.setncattr("cell_methods", "depth: mean")
     yield "grid_mapping", lambda: variable.delncattr("grid_mapping")
     yield "not there", lambda: variable.setncattr("ancillary_variables", "nobody")
