@@ -60,9 +60,7 @@ class Fit {
     if (options_.plan_only) {
       const drift::FitPlan plan = drift::plan_fit(settings_, reading, drift::Judging::automatic, verb_.quiet_job());
       show(plan);
-      if (plan.memory_mib > 0.0) say(fmt::format("Memory: about {} MiB.", drift::grouped(std::round(plan.memory_mib))));
-      if (const auto seconds = drift::foresee_seconds(plan, reading, verb_.quiet_job()))
-        say("Time: about " + duration_text(*seconds));
+      foresee(plan, reading);
       return;
     }
     drift::Control control = verb_.job("Training");
@@ -82,9 +80,14 @@ class Fit {
     for (const std::string& choice : plan.choices) say(choice);
   }
 
-  static std::string duration_text(double seconds) {
-    return seconds < 90.0 ? fmt::format("{:.2g} s on this machine.", std::max(1.0, seconds))
-                          : fmt::format("{:.2g} minutes on this machine.", seconds / 60.0);
+  void foresee(const drift::FitPlan& plan, const drift::Reading& reading) const {
+    say(plan.memory_mib > 0.0 ? fmt::format("Memory: about {} MiB.", drift::grouped(std::round(plan.memory_mib)))
+                              : "Memory: not foreseen; this method makes sure that there is enough before it begins.");
+    const auto seconds = drift::foresee_seconds(plan, reading, verb_.quiet_job());
+    const bool search = settings_.tune.method == drift::TuneMethod::bayes;
+    say(seconds  ? fmt::format("Time: {} on this machine{}.", about_text(*seconds), search ? ", search and fit together" : "")
+        : search ? "Time: not foreseen; that of a trial depends on the layers and features that are searched."
+                 : "Time: not foreseen; even samples too small to tell take this method too long.");
   }
 
   static std::string worth_text(const drift::PartWorth& worth, const std::string& unit) {
@@ -123,18 +126,21 @@ class Fit {
     if (!result.baseline) return nullptr;
     return {{"method", "inverse_distance"},
             {"rmse", result.baseline->rmse},
+            {"kriging_rmse", result.baseline->kriging_rmse ? nlohmann::ordered_json(*result.baseline->kriging_rmse) : nullptr},
             {"model_rmse", result.baseline->model_rmse},
             {"observations", result.baseline->count}};
   }
 
   static std::string baseline_text(const drift::Baseline& baseline, std::size_t scored, const std::string& unit) {
-    const bool wins = baseline.model_rmse < baseline.rmse;
-    const double better =
-        1.0 - std::min(baseline.rmse, baseline.model_rmse) / std::max({baseline.rmse, baseline.model_rmse, 1e-300});
-    return fmt::format("Baseline, inverse distance weighting on {}: RMSE {:.4g}{} against {:.4g}. {} by {:.0f} %.",
+    const double kriging = baseline.kriging_rmse.value_or(INFINITY), best = std::min(baseline.rmse, kriging);
+    const char* const winner = baseline.model_rmse < best ? "The model" : kriging < baseline.rmse ? "Kriging" : "The baseline";
+    const double better = 1.0 - std::min(best, baseline.model_rmse) / std::max({best, baseline.model_rmse, 1e-300});
+    return fmt::format("Baseline, inverse distance weighting on {}: RMSE {:.4g}{}{} against {:.4g}. {} wins by {:.0f} %.",
                        baseline.count == scored ? "the same observations"
                                                 : fmt::format("{} of these", drift::grouped(static_cast<double>(baseline.count))),
-                       baseline.rmse, unit, baseline.model_rmse, wins ? "The model wins" : "The baseline wins", 100.0 * better);
+                       baseline.rmse, unit,
+                       baseline.kriging_rmse ? fmt::format(", nearest-neighbour kriging {:.4g},", kriging) : std::string(),
+                       baseline.model_rmse, winner, 100.0 * better);
   }
 
   void report(const drift::FitPlan& plan, const drift::FitResult& result) const {

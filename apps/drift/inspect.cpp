@@ -122,7 +122,7 @@ std::string tails_warning(const drift::Summary& summary) {
 // 30.9 E; a plain number on a plane.
 std::string coordinate_text(double number, bool on_plane, const char* positive, const char* negative) {
   if (on_plane) return fmt::format("{:.6g}", number);
-  const double turned = number > 180.0 ? number - 360.0 : number;
+  const double turned = std::remainder(number, 360.0);  // a map over 180 E ends beyond it, one of most of the globe beyond 360
   return fmt::format("{:.4g} {}", std::abs(turned), turned < 0.0 ? negative : positive);
 }
 

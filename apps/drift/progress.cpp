@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -31,4 +32,9 @@ std::string clock_text(double seconds) {
   const auto whole = static_cast<long>(std::ceil(seconds));
   if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+std::string about_text(double seconds) {
+  return seconds < 90.0 ? fmt::format("about {:.2g} s", std::max(1.0, seconds))
+                        : fmt::format("about {:.2g} minutes", seconds / 60.0);
 }

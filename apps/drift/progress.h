@@ -28,3 +28,6 @@ class ProgressLine {
 
 // "0:07", "12:30", "3:05:00"
 std::string clock_text(double seconds);
+
+// Of an estimate: "about 12 s", "about 3.5 minutes"
+std::string about_text(double seconds);

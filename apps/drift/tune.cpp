@@ -14,6 +14,7 @@
 #include "drift/plot.h"
 #include "drift/tune_run.h"
 #include "print.h"
+#include "progress.h"
 #include "run_options.h"
 #include "tune_report.h"
 #include "verb_control.h"
@@ -24,7 +25,7 @@ namespace {
 struct TuneOptions {
   std::vector<std::string> inputs;
   std::string show, write_run, picture;
-  bool json = false, quiet = false;
+  bool plan_only = false, json = false, quiet = false;
 };
 
 drift::RunSettings settle(const TuneOptions& options, const RunOptions& flags) {
@@ -38,8 +39,22 @@ drift::RunSettings settle(const TuneOptions& options, const RunOptions& flags) {
         "searches");
   }
   if (settings.tune.study.empty() && !settings.output.model.empty()) settings.tune.study = settings.output.model + ".study.json";
-  if (settings.tune.study.empty()) throw drift::UsageError("tune needs --study, the search's file: --study study.json");
+  if (settings.tune.study.empty() && !options.plan_only)
+    throw drift::UsageError("tune needs --study, the search's file: --study study.json");
   return settings;
+}
+
+void print_plan(const drift::FitPlan& plan, const drift::Reading& reading, const drift::Control& control) {
+  for (const std::string& choice : plan.choices) print("{}\n", choice);
+  const std::size_t trials = plan.settings.tune.trials;
+  const auto seconds = drift::foresee_trial_seconds(plan, reading, control);
+  print("Search: {} trial{}.\n", trials, trials == 1 ? "" : "s");
+  if (!seconds) {
+    print("Time: not foreseen; that of a trial depends on the layers and features that are searched.\n");
+  } else {
+    print("Time: {} per trial, {} in all on this machine.\n", about_text(*seconds),
+          about_text(*seconds * static_cast<double>(trials)));
+  }
 }
 
 void run(const TuneOptions& options, const RunOptions& flags) {
@@ -61,6 +76,10 @@ void run(const TuneOptions& options, const RunOptions& flags) {
   const drift::Reading reading = drift::read_run(settings, control);
   report_reading(verb, reading);
   const drift::FitPlan plan = drift::plan_fit(settings, reading, drift::Judging::automatic, control);
+  if (options.plan_only) {
+    print_plan(plan, reading, control);
+    return;
+  }
   const drift::TuneResult result =
       drift::tune_run(plan, reading, settings.tune.study, control,
                       [&](const drift::Study& study, const drift::Trial& trial) { verb.say(trial_line(study, trial)); });
@@ -96,6 +115,7 @@ void add_tune(CLI::App& app) {
   verb->add_option("--write-run", options->write_run, "Write a run file with the settings found")->type_name("");
   verb->add_option("--picture", options->picture, "Draw the search's progress (PNG or PDF)")->type_name("");
   auto flags = std::make_shared<RunOptions>(*verb);
+  verb->add_flag("--plan", options->plan_only, "Print the plan, with the time of a trial, and exit")->group("Run");
   verb->add_flag("--json", options->json, "Print the study as JSON")->group("Run");
   add_quiet(*verb, options->quiet);
   verb->callback([options, flags] { run(*options, *flags); });

@@ -38,7 +38,7 @@ struct FitPlan {
   double nugget_sd = 0.0;  // noise of single observations, by how neighbours differ, in the values' unit
   std::size_t members = 0;
   std::vector<std::string> choices;  // each choice and its reason, as a sentence
-  double memory_mib = 0.0;           // that training will need
+  double memory_mib = 0.0;           // that training will need; 0: not foreseen, of another method
   std::string fingerprint;           // of settings and data: a checkpoint with another belongs to another run
 };
 
@@ -51,9 +51,12 @@ enum class Judging {
 FitPlan plan_fit(const RunSettings& settings, const Dataset& data, Judging judging = Judging::automatic,
                  const Control& control = {});
 
-// Seconds that fit() will take on this machine, reading and saving aside, by timing a few seconds of its parts. None: not known
-// of other methods and of searches.
+// Seconds that fit() will take on this machine, reading and saving aside, by timing a few seconds of its parts, or another method
+// on samples for at most some 15 s; with those of the search before it, if the settings ask for one. None: a method too slow to
+// be timed on a sample that tells, or a search for settings on which the time of a trial depends (layers, features).
 std::optional<double> foresee_seconds(const FitPlan& plan, const Dataset& data, const Control& control = {});
+// The same of one trial of a search.
+std::optional<double> foresee_trial_seconds(const FitPlan& plan, const Dataset& data, const Control& control = {});
 
 // The engine that the settings ask for.
 std::unique_ptr<Engine> make_engine(const RunSettings& settings);
@@ -66,8 +69,9 @@ struct PartWorth {
 
 // Inverse distance weighting beside the model, on the observations that score it or an even part of them.
 struct Baseline {
-  double rmse = 0.0, model_rmse = 0.0;  // in the values' unit
-  std::size_t count = 0;                // observations that both forecast
+  double rmse = 0.0, model_rmse = 0.0;      // in the values' unit
+  std::size_t count = 0;                    // observations that all forecast
+  std::optional<double> kriging_rmse = {};  // of a nearest-neighbour process; none: the model has a process, or is one
 };
 
 struct FitResult {

@@ -25,8 +25,16 @@ struct Roles {
   bool operator==(const Roles&) const = default;
 };
 
+// Roles, and whole sentences on columns that may play one and do not.
+struct ColumnRoles {
+  Roles roles = {};
+  std::vector<std::string> warnings = {};
+};
+
 // The roles of a table's columns, those not given by the usual names, as read_observations finds them in a CSV header: x and y
-// are empty unless the table is of a plane. `table` is for messages. Throws UsageError.
-Roles roles_of_columns(const std::string& table, const std::vector<std::string>& columns, const Roles& given = {});
+// are empty unless the table is of a plane. `table` is for messages; `first_row`, if known, is what the columns hold first, as
+// text, by which dates are known whatever their column is called. Throws UsageError.
+ColumnRoles roles_of_columns(const std::string& table, const std::vector<std::string>& columns, const Roles& given = {},
+                             const std::vector<std::string>& first_row = {});
 
 }  // namespace drift

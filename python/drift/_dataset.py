@@ -159,13 +159,21 @@ class Dataset:
         >>> frame = pd.DataFrame({"lon": [0.0, 1.0], "lat": [50.0, 51.0], "sst": [8.5, 9.0]})
         >>> drift.Dataset.from_pandas(frame, value="sst").name
         'sst'
+
+        Warns
+        -----
+        UserWarning
+            A column that may hold times, or standard errors of the value, and is not read.
         """
         if not hasattr(frame, "columns") or not hasattr(frame, "index"):
             raise _checks.refuse("from_pandas: the table", "a pandas DataFrame", frame)
         given = {"value": value, "lon": lon, "lat": lat, "x": x, "y": y, "time": time, "sigma": sigma, "track": track, "platform": platform}
         roles = {role: column for role, column in given.items() if column is not None}
         frame = frame.reset_index() if frame.index.name is not None else frame
-        found = _drift.roles_of_columns([str(name) for name in frame.columns], roles)
+        first_row = [str(entry) for entry in frame.iloc[0]] if len(frame) > 0 else []
+        found, doubts = _drift.roles_of_columns([str(name) for name in frame.columns], roles, first_row)
+        for sentence in doubts:
+            _checks.warn(_settings.in_python(sentence))
         by_name = {str(name): name for name in frame.columns}
         column = {role: frame[by_name[name]] for role, name in found.items()}
         on_plane = "x" in found

@@ -239,7 +239,7 @@ class Model:
         # The table's value, sigma and so on are not asked for: only where and when.
         given = {role: "-" for role in ("sigma", "track", "platform")}
         asked = names + ["value"] if "value" not in names else names
-        found = _drift.roles_of_columns(asked, {**given, "value": "value"})
+        found, _ = _drift.roles_of_columns(asked, {**given, "value": "value"}, [])
         if ("x" in found) != on_plane:
             raise _drift.UsageError("the model is defined on " + ("plain x and y" if on_plane else "longitudes and latitudes") + ", but the table has other positions")
         by_name = {str(name): name for name in frame.columns}

@@ -191,20 +191,22 @@ PyDataset dataset_of(const py::tuple& state) {
   return dataset;
 }
 
-// By role, as the library finds them in a table's header; roles without a column are left out.
-std::map<std::string, std::string> roles_of_columns(const std::vector<std::string>& columns,
-                                                    std::map<std::string, std::string> given) {
-  const drift::Roles roles = drift::roles_of_columns("the table", columns,
-                                                     {.lon = given["lon"],
-                                                      .lat = given["lat"],
-                                                      .x = given["x"],
-                                                      .y = given["y"],
-                                                      .time = given["time"],
-                                                      .value = given["value"],
-                                                      .sigma = given["sigma"],
-                                                      .track = given["track"],
-                                                      .platform = given["platform"]});
-  return named(roles);
+// By role, as the library finds them in a table's header, with its warnings; roles without a column are left out.
+std::pair<std::map<std::string, std::string>, std::vector<std::string>> roles_of_columns(
+    const std::vector<std::string>& columns, std::map<std::string, std::string> given,
+    const std::vector<std::string>& first_row) {
+  const drift::ColumnRoles found = drift::roles_of_columns("the table", columns,
+                                                           {.lon = given["lon"],
+                                                            .lat = given["lat"],
+                                                            .x = given["x"],
+                                                            .y = given["y"],
+                                                            .time = given["time"],
+                                                            .value = given["value"],
+                                                            .sigma = given["sigma"],
+                                                            .track = given["track"],
+                                                            .platform = given["platform"]},
+                                                           first_row);
+  return {named(found.roles), found.warnings};
 }
 
 template <auto Column>

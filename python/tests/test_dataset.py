@@ -162,6 +162,16 @@ def test_pandas_on_a_plane_and_by_names_given(columns):
     np.testing.assert_array_equal(ds.time, frame["t"])  # numbers stay numbers
 
 
+def test_pandas_columns_of_times_that_nobody_reads_are_told(columns):
+    frame = pd.DataFrame({"lon": columns["lon"], "lat": columns["lat"], "sst": columns["value"]})
+    frame["gemessen"] = pd.date_range("2020-03-01", periods=N, freq="h")
+    with pytest.warns(UserWarning, match="no times are read.*\"gemessen\" may hold them: time gemessen reads it"):
+        ds = drift.Dataset.from_pandas(frame)
+    assert ds.name == "sst" and ds.time is None
+    drift.Dataset.from_pandas(frame, time="gemessen")
+    drift.Dataset.from_pandas(frame, time="-")
+
+
 def test_xarray_tracks_by_cf_names(columns):
     along = xr.Dataset(
         {"sla": ("obs", columns["value"], {"units": "m", "standard_name": "sea_surface_height_above_sea_level", "ancillary_variables": "err"})},

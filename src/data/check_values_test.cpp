@@ -126,7 +126,9 @@ TEST_F(Table, OptionsSayWhatTheValuesAre) {
   EXPECT_THAT(warnings(path, options), IsEmpty());
   EXPECT_THAT(warnings(path, {.standard_name = "sea_surface_height_above_geoid"}), ElementsAre(HasSubstr("--units 'm'")));
   EXPECT_THAT(warnings(path, {.units = "m", .standard_name = "sea_surface_height_above_geiod"}),
-              ElementsAre(AllOf(HasSubstr("did you mean 'sea_surface_height_above_geoid'"), HasSubstr("it is kept"))));
+              ElementsAre(AllOf(HasSubstr("did you mean 'sea_surface_height_above_geoid'"),
+                                HasSubstr("maps carry it all the same, as you ask"))));
+  EXPECT_EQ(read_observations({path}, {.standard_name = "sea_level_of_the_moon"}).value.standard_name, "sea_level_of_the_moon");
 }
 
 TEST_F(Table, RefusesAStandardNameThatCanBeNone) {
@@ -219,7 +221,7 @@ TEST(StandardNames, MisspeltByOneLetterAreToldFromOthersThatMayBeRight) {
     EXPECT_EQ(misspelt_standard_name(name), "") << name;
 }
 
-TEST(StandardNames, OfAFileThatAreMisspeltAreLeftOutAndUnknownOnesKept) {
+TEST(StandardNames, OfAFileThatAreMisspeltOrUnknownAreLeftOut) {
   const ScratchFolder folder;
   const std::string path = (folder / "s.nc").string();
   const auto reading = [&](const std::string& name) {
@@ -235,7 +237,10 @@ TEST(StandardNames, OfAFileThatAreMisspeltAreLeftOutAndUnknownOnesKept) {
   const Reading misspelt = reading("sea_surface_temprature");
   EXPECT_EQ(misspelt.value.standard_name, "");
   EXPECT_THAT(misspelt.report.warnings, ElementsAre(HasSubstr("--standard-name sea_surface_temperature sets it")));
-  EXPECT_EQ(reading("sea_level_of_a_distant_planet").value.standard_name, "sea_level_of_a_distant_planet");
+  const Reading unknown = reading("sea_level_of_a_distant_planet");
+  EXPECT_EQ(unknown.value.standard_name, "");
+  EXPECT_THAT(unknown.report.warnings,
+              ElementsAre(HasSubstr("so maps will not carry it; --standard-name sea_level_of_a_distant_planet keeps it")));
 }
 
 TEST(StandardNames, OfOneWordThatNobodyKnowsAreNoneAndOthersMayBe) {

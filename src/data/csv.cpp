@@ -34,7 +34,6 @@ class Assembly {
 
   // Chunks must come in the file's order, while their text is in the window.
   void add(const CsvChunk& chunk) {
-    check_times(chunk);
     if (chunk.problem) source_.fail(chunk.problem->at, chunk.problem->message);
     rows_ += chunk.rows;
     count_bad(chunk);
@@ -76,7 +75,7 @@ class Assembly {
     for (const Rejected& some : refused_) reading.part.rejected.push_back(some);
     reading.columns = columns_in_use(layout_);
     reading.on_plane = layout_.on_plane;
-    reading.iso_times = iso_times_ || (number_times_ && layout_.time_units);
+    reading.iso_times = layout_.has(CsvRole::time) && (layout_.dates || layout_.time_units);
     reading.part.rows = rows_;
     reading.part.observations = std::move(observations_);
     reading.part.observations.platform_names = platforms_called(platforms_.labels());
@@ -134,20 +133,6 @@ class Assembly {
                                                      rows_, 100.0 * kMostBad)));
   }
 
-  // All of a file's times are of one kind.
-  void check_times(const CsvChunk& chunk) {
-    const char *const iso = chunk.first_iso_time, *const number = chunk.first_number_time;
-    const bool both_here = iso != nullptr && number != nullptr;
-    if ((number_times_ && iso != nullptr) || (!iso_times_ && both_here && number < iso)) {
-      source_.fail(iso, fmt::format("a date in column \"{}\", which holds numbers before", layout_.name_of(CsvRole::time)));
-    }
-    if ((iso_times_ && number != nullptr) || both_here) {
-      source_.fail(number, fmt::format("a number in column \"{}\", which holds dates before", layout_.name_of(CsvRole::time)));
-    }
-    iso_times_ = iso_times_ || iso != nullptr;
-    number_times_ = number_times_ || number != nullptr;
-  }
-
   static std::vector<std::size_t> numbers_of(const Labels& chunk, Labels& file) {
     std::vector<std::size_t> numbers;
     for (const std::string& label : chunk.labels()) numbers.push_back(file.number_of(label));
@@ -163,7 +148,6 @@ class Assembly {
   std::vector<Rejected> refused_;
   std::vector<Bad> bad_;  // by kind, in the order of the first of each
   std::size_t bad_rows_ = 0;
-  bool iso_times_ = false, number_times_ = false;
 };
 
 void read_chunks(const std::vector<std::string_view>& pieces, const CsvLayout& layout, int threads,
@@ -183,12 +167,13 @@ CsvReading read_csv(const std::filesystem::path& path, const CsvOptions& options
   CsvSource source(path, sizes.window);
   CsvLayout layout = read_layout(source, path.string(), options.columns, filter);
   if (!options.time_units.empty()) layout.time_units = parse_time_units(options.time_units);
-  if (options.time_units.empty()) find_written_dates(source, layout);
+  find_kind_of_times(source, layout);
   Assembly assembly(source, layout);
   std::vector<CsvChunk> chunks;
-  for_windows(source, [&](std::string_view rows) {
+  const CsvRowScanner scanner(layout.separator);
+  for_windows(source, layout, [&](std::string_view rows) {
     control.check_stop("stopped while reading");
-    const std::vector<std::string_view> pieces = cut_at_rows(rows, sizes.chunk);
+    const std::vector<std::string_view> pieces = scanner.cut_at_rows(rows, sizes.chunk);
     read_chunks(pieces, layout, threads, chunks);
     for (std::size_t i = 0; i < pieces.size(); ++i) assembly.add(chunks[i]);
   });

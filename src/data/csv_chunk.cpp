@@ -28,17 +28,20 @@ class ChunkReader {
   void read(std::string_view rows) {
     const char* const end = rows.data() + rows.size();
     for (const char* row = rows.data(); row != end;) {
-      std::size_t count = 0;
-      const char* const next = scanner_.scan(row, end, fields_, count);
-      if (count != 0) {
+      const CsvRow found = scanner_.scan(row, end, fields_);
+      if (found.next == nullptr) throw found.problem();
+      if (found.count != 0) {
         ++chunk_.rows;
-        if (count != fields_.size()) {
-          skip({row, fmt::format("{} field{} but the header has {}", count, count == 1 ? "" : "s", fields_.size()), "fields"});
+        if (found.at != nullptr) {
+          skip(found.problem());
+        } else if (found.count != fields_.size()) {
+          skip({row, fmt::format("{} field{} but the header has {}", found.count, found.count == 1 ? "" : "s", fields_.size()),
+                "fields"});
         } else {
           read_row();
         }
       }
-      row = next;
+      row = found.next;
     }
   }
 
@@ -141,8 +144,8 @@ class ChunkReader {
   bool read_time(double& number) {
     const CsvTime kind = drift::read_time(layout_, fields_, number);
     if (kind == CsvTime::missing) return false;
-    const char*& first = kind == CsvTime::date ? chunk_.first_iso_time : chunk_.first_number_time;
-    if (first == nullptr) first = field(CsvRole::time).text.data();
+    if (kind == CsvTime::date && !layout_.dates) fail(CsvRole::time, "is a date, but the times are numbers");
+    if (kind == CsvTime::number && layout_.dates) fail(CsvRole::time, "is a number, but the times are dates");
     return true;
   }
 
@@ -214,7 +217,6 @@ void CsvChunk::read(std::string_view text, const CsvLayout& layout) {
   rows = 0;
   missing = {};
   refused.clear();
-  first_iso_time = first_number_time = nullptr;
   bad.clear();
   problem.reset();
   try {

@@ -29,8 +29,6 @@ struct CsvChunk {
   std::size_t rows = 0;
   std::array<std::size_t, kCsvRoles> missing = {};  // rows left out, by the first role without a value
   std::vector<Rejected> refused;                    // rows that were not wanted
-  const char* first_iso_time = nullptr;
-  const char* first_number_time = nullptr;
   std::vector<CsvBad> bad;  // rows that cannot be what they should, left out: by kind, in the order in which these occur
   std::optional<CsvProblem> problem;  // after which no row can be told; what comes after it was not read
 

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "netcdf/cf_time.h"
+
 namespace drift {
 namespace {
 
@@ -40,6 +42,15 @@ CsvParsed parse_number(std::string_view text, double& number) {
   if (std::isnan(parsed)) return CsvParsed::missing;
   number = parsed;
   return CsvParsed::good;
+}
+
+bool is_written_date(std::string_view text) {
+  constexpr double kFrom = -18262.0, kTo = 55152.0;  // in days since 1950
+  double number = 0.0;
+  if (text.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  if (parse_number(text, number) != CsvParsed::good) return false;
+  const double days = days_of_written_date(number);
+  return days >= kFrom && days <= kTo;
 }
 
 bool days_of_date(const std::array<double, 6>& pieces, double& days_since_1950) {

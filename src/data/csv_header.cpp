@@ -55,8 +55,8 @@ std::string without_unit(std::string_view name) {
 
 class RoleFinder {
  public:
-  RoleFinder(const std::string& file, const Roles& wanted, const std::vector<std::string>& names)
-      : file_(file), wanted_(wanted), names_(names), claimed_(names.size(), false) {
+  RoleFinder(const std::string& file, const Roles& wanted, const CsvLayout& layout)
+      : file_(file), wanted_(wanted), names_(layout.names), first_row_(layout.first_row), claimed_(names_.size(), false) {
     for (const RoleNames* role : {&kLon, &kLat, &kX, &kY, &kTime, &kValue, &kSigma, &kTrack, &kPlatform}) {
       const std::string& name = wanted.*role->wanted;
       if (name.empty() || name == kNoRole) continue;
@@ -124,7 +124,7 @@ class RoleFinder {
   // The first column that may hold times, or the standard errors of `value`, and that no role took; kNoColumn: none.
   std::size_t find_unread_time() const {
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      if (!claimed_[i] && looks_like_time_name(names_[i])) return i;
+      if (!claimed_[i] && may_hold_times(i)) return i;
     }
     return kNoColumn;
   }
@@ -160,13 +160,22 @@ class RoleFinder {
   }
 
  private:
-  // Those without a role that are called like neither a time nor the error of another.
+  // By its name, or by what stands in it.
+  bool may_hold_times(std::size_t column) const {
+    if (looks_like_time_name(names_[column])) return true;
+    if (column >= first_row_.size()) return false;
+    const std::string& text = first_row_[column];
+    double ignored = 0.0;
+    return is_written_date(text) || (looks_like_date(text) && parse_iso_time(text, ignored));
+  }
+
+  // Those without a role that are neither times nor the error of another.
   std::vector<std::size_t> likely_values() const {
     std::vector<std::size_t> left = without_role();
     std::erase_if(left, [&](std::size_t i) {
       const std::string name = without_unit(names_[i]);
       const auto is_its_value = [&](const std::string& other) { return is_error_of(name, without_unit(other)); };
-      return looks_like_time_name(names_[i]) || std::any_of(names_.begin(), names_.end(), is_its_value);
+      return may_hold_times(i) || std::any_of(names_.begin(), names_.end(), is_its_value);
     });
     std::stable_sort(left.begin(), left.end(), [&](std::size_t a, std::size_t b) { return likelihood(a) > likelihood(b); });
     return left;
@@ -207,7 +216,7 @@ class RoleFinder {
 
   const std::string& file_;
   const Roles& wanted_;
-  const std::vector<std::string>& names_;
+  const std::vector<std::string>&names_, &first_row_;
   std::vector<bool> claimed_;  // by an option, so not to be guessed for another role
 };
 
@@ -268,7 +277,7 @@ void guess_dates(const RoleFinder& finder, CsvLayout& layout) {
 
 void assign_roles(const std::string& file, const Roles& wanted, CsvLayout& layout) {
   assign_positions(file, wanted, layout);
-  const RoleFinder finder(file, wanted, layout.names);
+  const RoleFinder finder(file, wanted, layout);
   for (const auto& [role, names] : {std::pair(CsvRole::value, &kValue), std::pair(CsvRole::sigma, &kSigma),
                                     std::pair(CsvRole::track, &kTrack), std::pair(CsvRole::platform, &kPlatform)}) {
     layout.column[static_cast<std::size_t>(role)] = finder.find(*names);
@@ -288,7 +297,7 @@ void assign_roles(const std::string& file, const Roles& wanted, CsvLayout& layou
 }
 
 void assign_positions(const std::string& file, const Roles& wanted, CsvLayout& layout) {
-  const RoleFinder finder(file, wanted, layout.names);
+  const RoleFinder finder(file, wanted, layout);
   const bool wants_degrees = finder.is_wanted(kLon) || finder.is_wanted(kLat);
   const bool wants_plane = finder.is_wanted(kX) || finder.is_wanted(kY);
   if (wants_degrees && wants_plane) finder.fail("the options give both lon or lat and x or y; a position is one or the other");
@@ -306,7 +315,7 @@ void assign_positions(const std::string& file, const Roles& wanted, CsvLayout& l
 void assign_filter(const std::string& file, const RowFilter& filter, CsvLayout& layout) {
   layout.filter = filter;
   const Roles none;
-  const RoleFinder finder(file, none, layout.names);
+  const RoleFinder finder(file, none, layout);
   for (const Condition& condition : filter.where) layout.where_column.push_back(finder.named("where", condition.name));
 }
 
@@ -331,12 +340,14 @@ Roles columns_in_use(const CsvLayout& layout) {
   return columns;
 }
 
-Roles roles_of_columns(const std::string& table, const std::vector<std::string>& columns, const Roles& given) {
+ColumnRoles roles_of_columns(const std::string& table, const std::vector<std::string>& columns, const Roles& given,
+                             const std::vector<std::string>& first_row) {
   CsvLayout layout;
   layout.names = columns;
+  layout.first_row = first_row;
   assign_roles(table, given, layout);
   const Roles found = columns_in_use(layout);
-  if (layout.date_columns.empty()) return found;
+  if (layout.date_columns.empty()) return {found, layout.warnings};
   throw UsageError(fmt::format(
       "{}: its times are in several columns, {}; make one column of them, as pandas.to_datetime does, and name it as the time",
       table, found.time));

@@ -25,11 +25,13 @@ enum class DateForm { calendar, day_of_year, day_and_clock };
 struct CsvLayout {
   char separator = ',';
   std::vector<std::string> names;             // of all columns
+  std::vector<std::string> first_row = {};    // of each, what stands in it first; empty: not known
   std::array<std::size_t, kCsvRoles> column;  // of each role, or kNoColumn
   // Year, month and day, or year and day of the year, with hour, minute, second as far as they are; or day and time of day.
   // Empty: times are in one column or nowhere.
   std::vector<std::size_t> date_columns = {};
   DateForm date_form = DateForm::calendar;
+  bool dates = false;                     // the times are dates; otherwise numbers
   std::optional<CfTime> time_units = {};  // of times that are numbers; none: they are taken as they are
   bool on_plane = false;
   std::vector<std::string> warnings = {};      // whole sentences

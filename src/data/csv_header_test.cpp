@@ -43,9 +43,14 @@ TEST(Roles, AreGuessedFromUsualNamesInAnyCaseWithOrWithoutUnits) {
 }
 
 TEST(Roles, OfATableInMemoryAreFoundAsThoseOfAFile) {
-  EXPECT_EQ(roles_of_columns("t", {"Longitude", "LAT", "sst"}), (Roles{.lon = "Longitude", .lat = "LAT", .value = "sst"}));
-  EXPECT_EQ(roles_of_columns("t", {"x", "y", "a", "b"}, {.value = "b"}), (Roles{.x = "x", .y = "y", .value = "b"}));
+  EXPECT_EQ(roles_of_columns("t", {"Longitude", "LAT", "sst"}).roles, (Roles{.lon = "Longitude", .lat = "LAT", .value = "sst"}));
+  EXPECT_EQ(roles_of_columns("t", {"x", "y", "a", "b"}, {.value = "b"}).roles, (Roles{.x = "x", .y = "y", .value = "b"}));
   EXPECT_THROW(roles_of_columns("t", {"lon", "value"}), UsageError);
+  const std::vector<std::string> names = {"lon", "lat", "gemessen", "ssh"};
+  EXPECT_TRUE(roles_of_columns("t", names, {.value = "ssh"}).warnings.empty());
+  const ColumnRoles found = roles_of_columns("t", names, {}, {"1.5", "2.5", "2020-01-31 12:00:00", "0.1"});
+  EXPECT_EQ(found.roles.value, "ssh");  // the only one left
+  EXPECT_THAT(found.warnings, testing::ElementsAre(HasSubstr("the column \"gemessen\" may hold them: --time gemessen reads it")));
 }
 
 TEST(Roles, OfTimeSigmaTrackAndPlatformMayBeAbsent) {
@@ -174,7 +179,12 @@ TEST(Roles, AColumnThatMayHoldTimesAndIsNotReadGetsAWarning) {
               testing::ElementsAre(HasSubstr("--time time_utc reads it")));
   EXPECT_THAT(layout_of({"lon", "lat", "JULD", "value"}).warnings, testing::SizeIs(1));
   EXPECT_TRUE(layout_of({"lon", "lat", "JULD", "value"}, {.time = kNoRole}).warnings.empty());
-  EXPECT_TRUE(layout_of({"lon", "lat", "yield", "value"}).warnings.empty());
+  for (const char* name : {"when", "Zeit", "hour", "Hours [h]", "t_s", "T_days", "utc_hour"}) {
+    EXPECT_THAT(layout_of({"lon", "lat", name, "value"}).warnings, testing::ElementsAre(HasSubstr("no times are read"))) << name;
+  }
+  for (const char* name : {"yield", "temp_s", "t_wall", "shour"}) {
+    EXPECT_TRUE(layout_of({"lon", "lat", name, "value"}).warnings.empty()) << name;
+  }
 }
 
 TEST(Roles, MisspeltAreOfferedANameThatIsThere) {

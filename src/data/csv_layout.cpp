@@ -44,6 +44,36 @@ std::string_view header_row(CsvSource& source) {
   return header;
 }
 
+// Calls with_row(fields) for the first rows that have as many fields as the header, as far as it returns true.
+template <class WithRow>
+void for_first_rows(CsvSource& source, const CsvLayout& layout, WithRow&& with_row) {
+  source.fill();
+  const CsvRowScanner scanner(layout.separator);
+  const std::string_view rows = source.text().substr(0, source.text().rfind('\n') + 1);
+  std::vector<CsvField> fields(layout.names.size());
+  const char* const end = rows.data() + rows.size();
+  for (const char* row = rows.data(); row != end;) {
+    const CsvRow found = scanner.scan(row, end, fields);
+    if (found.next == nullptr) return;  // the rows' own reader tells
+    if (found.at == nullptr && found.count == fields.size() && !with_row(fields)) return;
+    row = found.next;
+  }
+}
+
+// The first field of each column that is not missing.
+std::vector<std::string> first_fields(CsvSource& source, const CsvLayout& layout) {
+  std::vector<std::string> first(layout.names.size());
+  std::size_t looked_at = 0;
+  for_first_rows(source, layout, [&](const std::vector<CsvField>& fields) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (first[i].empty() && !is_missing(fields[i].text)) first[i] = fields[i].text;
+    }
+    constexpr std::size_t kEnough = 100;
+    return ++looked_at < kEnough;
+  });
+  return first;
+}
+
 }  // namespace
 
 CsvLayout read_names(CsvSource& source) {
@@ -51,15 +81,12 @@ CsvLayout read_names(CsvSource& source) {
   CsvLayout layout;
   layout.separator = detect_separator(header);
   std::vector<CsvField> fields;
-  try {
-    const CsvRowScanner scanner(layout.separator);
-    std::size_t count = 0;
-    scanner.scan(header.data(), header.data() + header.size(), fields, count);
-    fields.resize(count);
-    scanner.scan(header.data(), header.data() + header.size(), fields, count);
-  } catch (const CsvProblem& problem) {
-    source.fail(problem.at, problem.message);
-  }
+  const CsvRowScanner scanner(layout.separator);
+  const char* const end = header.data() + header.size();
+  const CsvRow row = scanner.scan(header.data(), end, fields);
+  if (row.at != nullptr) source.fail(row.at, row.fault);
+  fields.resize(row.count);
+  scanner.scan(header.data(), end, fields);
   double ignored = 0.0;
   const auto is_number = [&](const CsvField& field) { return parse_number(field.text, ignored) == CsvParsed::good; };
   if (std::all_of(fields.begin(), fields.end(), is_number)) {
@@ -82,6 +109,7 @@ void check_count(const char* row, std::size_t count, const CsvLayout& layout) {
 
 CsvLayout read_layout(CsvSource& source, const std::string& file, const Roles& roles, const RowFilter& filter) {
   CsvLayout layout = read_names(source);
+  layout.first_row = first_fields(source, layout);
   assign_roles(file, roles, layout);
   assign_filter(file, filter, layout);
   return layout;
@@ -90,36 +118,29 @@ CsvLayout read_layout(CsvSource& source, const std::string& file, const Roles& r
 CsvLayout read_points_layout(CsvSource& source, const std::string& file, const Roles& roles) {
   CsvLayout layout = read_names(source);
   assign_positions(file, roles, layout);
-  find_written_dates(source, layout);
+  find_kind_of_times(source, layout);
   return layout;
 }
 
-void find_written_dates(CsvSource& source, CsvLayout& layout) {
-  if (!layout.has(CsvRole::time) || !layout.date_columns.empty()) return;
-  source.fill();
-  constexpr std::size_t kLook = std::size_t{64} << 10;  // bytes
-  const std::string_view text = source.text().substr(0, kLook);
-  const std::string_view rows = text.substr(0, whole_rows(text));
-  const CsvRowScanner scanner(layout.separator);
-  std::vector<CsvField> fields(layout.names.size());
-  const char* const end = rows.data() + rows.size();
-  try {
-    for (const char* row = rows.data(); row != end;) {
-      std::size_t count = 0;
-      row = scanner.scan(row, end, fields, count);
-      if (count != fields.size()) continue;
-      const std::string_view time = fields[layout.column_of(CsvRole::time)].text;
-      double number = 0.0;
-      const CsvParsed parsed = parse_number(time, number);
-      if (parsed == CsvParsed::missing) continue;
-      constexpr double kFrom = -18262.0, kTo = 55152.0;  // 1900 to 2100, in days since 1950
-      const double days = parsed == CsvParsed::good ? days_of_written_date(number) : std::nan("");
-      const bool whole = time.find_first_not_of("0123456789") == std::string_view::npos;
-      if (whole && days >= kFrom && days <= kTo) layout.time_units = CfTime{.written = true};
-      return;
+void find_kind_of_times(CsvSource& source, CsvLayout& layout) {
+  if (!layout.has(CsvRole::time)) return;
+  layout.dates = !layout.date_columns.empty();
+  if (layout.dates) return;
+  std::size_t dates = 0, numbers = 0, written = 0;
+  for_first_rows(source, layout, [&](const std::vector<CsvField>& fields) {
+    const std::string_view time = fields[layout.column_of(CsvRole::time)].text;
+    double number = 0.0;
+    if (looks_like_date(time)) {
+      ++dates;
+    } else if (parse_number(time, number) == CsvParsed::good) {
+      ++numbers;
+      written += static_cast<std::size_t>(is_written_date(time));
     }
-  } catch (const CsvProblem&) {  // the rows' own reader tells
-  }
+    constexpr std::size_t kEnough = 1000;
+    return dates + numbers < kEnough;
+  });
+  layout.dates = dates > numbers;
+  if (!layout.dates && !layout.time_units && numbers > 0 && 2 * written >= numbers) layout.time_units = CfTime{.written = true};
 }
 
 }  // namespace drift

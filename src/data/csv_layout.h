@@ -15,8 +15,9 @@ CsvLayout read_layout(CsvSource& source, const std::string& file, const Roles& r
 // The same for a table of places: only positions and time are sought.
 CsvLayout read_points_layout(CsvSource& source, const std::string& file, const Roles& roles);
 
-// Gives the times their unit where they are dates written as numbers, 20200131, by the first that is there; nothing is consumed.
-void find_written_dates(CsvSource& source, CsvLayout& layout);
+// Tells whether the times are dates or numbers, and gives numbers without a unit that of dates written so, 20200131, where they
+// are: what most of the first are. Nothing is consumed.
+void find_kind_of_times(CsvSource& source, CsvLayout& layout);
 
 // The columns' names alone; no roles are sought.
 CsvLayout read_names(CsvSource& source);
@@ -29,10 +30,11 @@ void check_count(const char* row, std::size_t count, const CsvLayout& layout);
 
 // Calls with_rows(text) for windows of whole rows, from where the source stands to the end of the file.
 template <class WithRows>
-void for_windows(CsvSource& source, WithRows&& with_rows) {
+void for_windows(CsvSource& source, const CsvLayout& layout, WithRows&& with_rows) {
+  const CsvRowScanner scanner(layout.separator);
   for (source.fill(); !source.text().empty(); source.fill()) {
     const std::string_view text = source.text();
-    const std::string_view rows = source.at_end() ? text : text.substr(0, whole_rows(text));
+    const std::string_view rows = source.at_end() ? text : text.substr(0, scanner.whole_rows(text));
     if (rows.empty()) fail_too_long(source);
     with_rows(rows);
     source.consume(rows.size());
@@ -47,15 +49,15 @@ void for_rows(const CsvSource& source, const CsvLayout& layout, std::string_view
   const char* const end = rows.data() + rows.size();
   try {
     for (const char* row = rows.data(); row != end;) {
-      std::size_t count = 0;
-      const char* const next = scanner.scan(row, end, fields, count);
-      if (count > 0) {
-        check_count(row, count, layout);
-        std::string_view line(row, static_cast<std::size_t>(next - row));
+      const CsvRow found = scanner.scan(row, end, fields);
+      if (found.at != nullptr) throw found.problem();
+      if (found.count > 0) {
+        check_count(row, found.count, layout);
+        std::string_view line(row, static_cast<std::size_t>(found.next - row));
         while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
         with_row(fields, line);
       }
-      row = next;
+      row = found.next;
     }
   } catch (const CsvProblem& problem) {
     source.fail(problem.at, problem.message);

@@ -12,22 +12,35 @@ namespace {
 
 bool at_row_end(const char* at) { return *at == '\n' || (*at == '\r' && at[1] == '\n'); }
 
-bool odd_quotes(std::string_view text) {
-  const std::size_t first = text.find('"');  // most tables have none, and looking for one is faster than counting
-  return first != std::string_view::npos && std::count(text.begin() + first, text.end(), '"') % 2 != 0;
-}
+// Rows one after the other, from the start of a text that ends with \n.
+class RowWalk {
+ public:
+  RowWalk(const CsvRowScanner& scanner, std::string_view text) : scanner_(scanner), text_(text) {}
 
-// Just behind the first line end at or after `from` that ends a row; npos where there is none. `quoted`: whether `from` lies
-// within a quoted field.
-std::size_t next_row(std::string_view text, std::size_t from, bool quoted) {
-  for (;;) {
-    const std::size_t line_end = text.find('\n', from);
-    if (line_end == std::string_view::npos) return line_end;
-    quoted = quoted != odd_quotes(text.substr(from, line_end - from));
-    from = line_end + 1;
-    if (!quoted) return from;
+  std::size_t at() const { return at_; }
+
+  // To the next row or, where there are no quotes on the way, to the first that begins behind `far`. False where there is none.
+  bool step(std::size_t far = 0) {
+    if (at_ == text_.size()) return false;
+    if (quote_ < at_) quote_ = std::min(text_.size(), text_.find('"', at_));
+    for (const std::size_t from : {std::max(at_, far), at_}) {
+      const std::size_t line_end = text_.find('\n', from);
+      if (line_end >= quote_) continue;
+      at_ = line_end + 1;
+      return true;
+    }
+    const char* const next = scanner_.scan(text_.data() + at_, text_.data() + text_.size(), none_).next;
+    if (next == nullptr) return false;
+    at_ = static_cast<std::size_t>(next - text_.data());
+    return true;
   }
-}
+
+ private:
+  const CsvRowScanner& scanner_;
+  std::string_view text_;
+  std::size_t at_ = 0, quote_ = 0;  // the next row; the first quote at or after it, unless that lies before it
+  std::vector<CsvField> none_;
+};
 
 }  // namespace
 
@@ -56,26 +69,33 @@ const char* CsvRowScanner::skip_blanks(const char* at) const {
   return at;
 }
 
-const char* CsvRowScanner::scan(const char* row, const char* end, std::vector<CsvField>& fields, std::size_t& count) const {
+CsvRow CsvRowScanner::scan(const char* row, const char* end, std::vector<CsvField>& fields) const {
+  CsvRow result;
   const char* at = row;
-  for (count = 0;; ++at) {
+  for (;; ++at) {
     at = skip_blanks(at);
-    if (at_row_end(at) && (separator_ == ' ' || count == 0)) break;
+    if (at_row_end(at) && (separator_ == ' ' || result.count == 0)) break;
     CsvField field;
-    at = *at == '"' ? scan_quoted(at, end, field) : scan_plain(at, field);
-    if (count < fields.size()) fields[count] = field;
-    ++count;
+    at = *at == '"' ? scan_quoted(at, end, field, result) : scan_plain(at, field, result);
+    if (at == nullptr) return result;
+    if (result.count < fields.size()) fields[result.count] = field;
+    ++result.count;
     if (at_row_end(at)) break;
   }
-  return at + (*at == '\r' ? 2 : 1);
+  result.next = at + (*at == '\r' ? 2 : 1);
+  return result;
 }
 
-const char* CsvRowScanner::scan_quoted(const char* at, const char* end, CsvField& field) const {
+// Null where the quote is not closed.
+const char* CsvRowScanner::scan_quoted(const char* at, const char* end, CsvField& field, CsvRow& row) const {
   const char* const open = at++;
   field.quoted = true;
   for (;; at += 2) {
     at = static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
-    if (at == nullptr) throw CsvProblem{open, "the quote that opens here is never closed"};
+    if (at == nullptr) {
+      row.at = open, row.fault = "the quote that opens here is never closed";
+      return nullptr;
+    }
     if (at[1] != '"') break;  // there is an at[1]: the text ends with \n
     field.escaped = true;
   }
@@ -84,18 +104,19 @@ const char* CsvRowScanner::scan_quoted(const char* at, const char* end, CsvField
   at = skip_blanks(behind);
   // Blanks that separate were just skipped, but the caller steps over one separator.
   if (separator_ == ' ' && at != behind && !at_row_end(at)) --at;
-  if (*at != separator_ && *at != '\t' && !at_row_end(at)) {
-    throw CsvProblem{open, "text follows the closing quote of a field; a quote within a quoted field is written \"\""};
-  }
+  if (*at == separator_ || *at == '\t' || at_row_end(at)) return at;
+  CsvField rest;
+  at = scan_plain(at, rest, row);
+  row.at = open, row.fault = "text follows the closing quote of a field; a quote within a quoted field is written \"\"";
   return at;
 }
 
-const char* CsvRowScanner::scan_plain(const char* at, CsvField& field) const {
+const char* CsvRowScanner::scan_plain(const char* at, CsvField& field, CsvRow& row) const {
   const char* const begin = at;
-  while (!ends_field_[static_cast<unsigned char>(*at)]) ++at;
-  if (*at == '"') {
-    throw CsvProblem{at,
-                     "a quote within a field that does not begin with one; put the whole field in quotes and double the quote"};
+  for (; !ends_field_[static_cast<unsigned char>(*at)] || *at == '"'; ++at) {
+    if (*at != '"' || row.at != nullptr) continue;
+    row.at = at;
+    row.fault = "a quote within a field that does not begin with one; put the whole field in quotes and double the quote";
   }
   const char* last = at;
   if (*at == '\n' && last != begin && last[-1] == '\r') at = --last;
@@ -104,34 +125,34 @@ const char* CsvRowScanner::scan_plain(const char* at, CsvField& field) const {
   return at;
 }
 
-std::size_t first_row(std::string_view text) {
-  const std::size_t end = next_row(text, 0, false);
-  return end == std::string_view::npos ? 0 : end;
-}
-
-std::size_t whole_rows(std::string_view text) {
-  // Quotes before each line end, from the last line backwards.
-  bool quoted = odd_quotes(text);
-  std::size_t end = text.size();
-  for (;;) {
-    const std::size_t line_end = end == 0 ? std::string_view::npos : text.rfind('\n', end - 1);
-    if (line_end == std::string_view::npos) return 0;
-    quoted = quoted != odd_quotes(text.substr(line_end, end - line_end));
-    if (!quoted) return line_end + 1;
-    end = line_end;
+std::size_t CsvRowScanner::whole_rows(std::string_view text) const {
+  text = text.substr(0, text.rfind('\n') + 1);  // npos + 1 is 0
+  if (text.find('"') == std::string_view::npos) return text.size();
+  RowWalk walk(*this, text);
+  while (walk.step()) {
   }
+  return walk.at();
 }
 
-std::vector<std::string_view> cut_at_rows(std::string_view rows, std::size_t bytes) {
+std::vector<std::string_view> CsvRowScanner::cut_at_rows(std::string_view rows, std::size_t bytes) const {
   std::vector<std::string_view> pieces;
-  while (rows.size() > bytes) {
-    const std::size_t end = next_row(rows, bytes, odd_quotes(rows.substr(0, bytes)));
-    if (end == std::string_view::npos) break;
-    pieces.push_back(rows.substr(0, end));
-    rows.remove_prefix(end);
+  std::size_t begin = 0;
+  for (RowWalk walk(*this, rows); walk.step(begin + bytes);) {
+    if (walk.at() - begin <= bytes) continue;
+    pieces.push_back(rows.substr(begin, walk.at() - begin));
+    begin = walk.at();
   }
-  if (!rows.empty()) pieces.push_back(rows);
+  if (begin < rows.size()) pieces.push_back(rows.substr(begin));
   return pieces;
+}
+
+std::size_t first_row(std::string_view text) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (text[i] == '\n' && !quoted) return i + 1;
+  }
+  return 0;
 }
 
 }  // namespace drift

@@ -188,14 +188,19 @@ TEST(ReadCsv, DoesNotDependOnThreadsOrOnWhereChunksAreCut) {
   }
 }
 
-TEST(ReadCsv, FindsTheSameFirstErrorWhereverChunksAreCut) {
+TEST(ReadCsv, FindsTheSameBadRowsWhereverChunksAreCut) {
   std::string text = varied_table(300);
   text.insert(text.find("line 200"), "oops\" ");
-  const std::string later = text + "1,2\n";
-  const std::string expected = refusal(later, {.threads = 1});
-  EXPECT_THAT(expected, HasSubstr("FILE:802: text follows the closing quote"));  // four lines a row
+  const CsvReading whole = read_text(text + "1,2\n", {.threads = 1});
+  EXPECT_EQ(whole.part.rows, 303u);  // the row of four lines ends with its first, and two more begin
+  ASSERT_EQ(whole.warnings.size(), 3u);
+  EXPECT_THAT(whole.warnings[0], HasSubstr(":802: text follows the closing quote"));  // four lines a row
+  EXPECT_THAT(whole.warnings[1], HasSubstr(":803, 804: a quote within a field"));
+  EXPECT_THAT(whole.warnings[2], HasSubstr(":1202: 2 fields"));
   for (const std::size_t chunk : {1, 50, 777}) {
-    EXPECT_EQ(refusal(later, {.threads = 3}, {.window = 100000, .chunk = chunk}), expected) << chunk;
+    const CsvReading cut = read_text(text + "1,2\n", {.threads = 3}, {.window = 2000, .chunk = chunk});
+    expect_same(cut, whole);
+    EXPECT_THAT(cut.warnings[0], HasSubstr(":802: text follows")) << chunk;
   }
 }
 
@@ -248,15 +253,45 @@ TEST(ReadCsv, RefusesBadTimesAndTwoKindsOfThem) {
             "FILE:2: \"2021-02-29\" in column \"time\" is not a time like 2020-01-31T12:00:00Z");
   EXPECT_EQ(refusal("lon,lat,time,value\n1,2,noon,3\n"),
             "FILE:2: \"noon\" in column \"time\" is neither a number nor a time like 2020-01-31T12:00:00Z");
-  const std::string numbers = "lon,lat,time,value\n1,2,5,3\n1,2,6,3\n",
-                    dates = "lon,lat,time,value\n1,2,2020-01-01,3\n1,2,2020-01-02,3\n";
+}
+
+TEST(ReadCsv, LeavesOutTimesOfAnotherKindThanMostOfTheFirst) {
+  const auto table = [](const std::string& usual, const std::string& odd) {
+    std::string text = "lon,lat,time,value\n1,2," + odd + ",3\n";
+    for (int i = 0; i < 30; ++i) text += "1,2," + usual + ",3\n";
+    return text + "1,2," + odd + ",4\n";
+  };
   for (const std::size_t chunk : {1, 1000}) {
-    const CsvSizes sizes = {.chunk = chunk};
-    EXPECT_EQ(refusal(numbers + "1,2,2020-01-01,3\n1,2,7,3\n", {}, sizes),
-              "FILE:4: a date in column \"time\", which holds numbers before");
-    EXPECT_EQ(refusal(dates + "1,2,7,3\n1,2,2020-01-01,3\n", {}, sizes),
-              "FILE:4: a number in column \"time\", which holds dates before");
+    const CsvReading dates = read_text(table("2020-01-01", "20200303"), {}, {.chunk = chunk});
+    EXPECT_EQ(dates.part.observations.size(), 30u);
+    EXPECT_TRUE(dates.iso_times);
+    EXPECT_THAT(dates.warnings, ElementsAre(AllOf(StartsWith("2 rows were left out, "),
+                                                  EndsWith(".csv:2, 33: \"20200303\" in column \"time\" is a number, but the "
+                                                           "times are dates."))));
+    const CsvReading numbers = read_text(table("5.5", "2020-01-01"), {}, {.chunk = chunk});
+    EXPECT_EQ(numbers.part.observations.size(), 30u);
+    EXPECT_FALSE(numbers.iso_times);
+    EXPECT_THAT(numbers.warnings,
+                ElementsAre(HasSubstr("\"2020-01-01\" in column \"time\" is a date, but the times are numbers")));
+    const CsvReading written = read_text(table("20200131", "7"), {}, {.chunk = chunk});
+    EXPECT_EQ(written.part.observations.size(), 30u);
+    EXPECT_THAT(written.part.observations.time_days.front(), 25597.0);
   }
+  EXPECT_EQ(
+      refusal("lon,lat,time,value\n1,2,2020-01-01,3\n1,2,2020-01-02,3\n1,2,7,3\n"),
+      "FILE:4: \"7\" in column \"time\" is a number, but the times are dates; 1 of 3 rows are bad, and more than 10 % is too "
+      "many");
+}
+
+TEST(ReadCsv, ADateInAColumnOfAnyNameGetsAWarningAndIsNoValue) {
+  for (const char* date : {"2020-01-31", "2020-01-31T12:00Z", "20200131"}) {
+    const CsvReading reading = read_text(std::string("lon,lat,gemessen,ssh\n1,2,,0.1\n1,2,") + date + ",0.2\n");
+    EXPECT_EQ(reading.columns.value, "ssh");
+    EXPECT_THAT(reading.warnings, ElementsAre(HasSubstr("the column \"gemessen\" may hold them: --time gemessen reads it")))
+        << date;
+  }
+  EXPECT_THAT(read_text("lon,lat,id,value\n1,2,1234-56-78,3\n").warnings, testing::IsEmpty());
+  EXPECT_THAT(read_text("lon,lat,id,value\n1,2,20201331,3\n").warnings, testing::IsEmpty());
 }
 
 TEST(ReadCsv, LeavesOutABadRowHereAndThereAndSaysWhere) {
@@ -348,10 +383,26 @@ TEST(ReadCsv, TakesNumbersForTimesInAGivenUnit) {
   EXPECT_THAT(read_text("lon,lat,t,value\n1,2,2022-02-01T06,3\n").part.observations.time_days, ElementsAre(26329.25));
 }
 
-TEST(ReadCsv, RefusesQuotesThatDoNotPair) {
-  EXPECT_EQ(refusal("lon,lat,value,n\n1,2,3,\"a\n1,2,3,b\n"), "FILE:2: the quote that opens here is never closed");
+TEST(ReadCsv, LeavesOutRowsWithAQuoteOutOfPlace) {
+  std::string text = "lon,lat,value,n\n1,2,3,5\" pipe\n";
+  for (int i = 0; i < 30; ++i) text += "1,2,3,\"a, \"\"b\"\"\nc\"\n";  // two lines
+  text += "1,2,3,\"a\"b, c\n1,2,\"3\",b\"\r\n1,2,3,4\n";
+  const CsvReading whole = read_text(text, {.threads = 1});
+  EXPECT_EQ(whole.part.rows, 34u);
+  EXPECT_EQ(whole.part.observations.size(), 31u);
+  EXPECT_THAT(whole.warnings,
+              ElementsAre(AllOf(StartsWith("2 rows were left out, "), HasSubstr(".csv:2, 64: a quote within a field")),
+                          HasSubstr(".csv:63: text follows the closing quote")));
+  for (const std::size_t chunk : {1, 40, 300}) {
+    expect_same(read_text(text, {.threads = 2}, {.window = 100, .chunk = chunk}), whole);
+  }
   EXPECT_THAT(refusal("lon,lat,value,n\n1,2,3,5\" pipe\n"), HasSubstr("FILE:2: a quote within a field"));
-  EXPECT_THAT(refusal("lon,lat,value,n\n1,2,3,\"a\"b\n"), HasSubstr("FILE:2: text follows the closing quote"));
+  EXPECT_THAT(refusal("lon lat value n\n1 2 3 \"a\"b\n"), HasSubstr("FILE:2: text follows the closing quote"));
+}
+
+// Where it ends, nobody knows.
+TEST(ReadCsv, RefusesAQuoteThatIsNeverClosed) {
+  EXPECT_EQ(refusal("lon,lat,value,n\n1,2,3,\"a\n1,2,3,b\n"), "FILE:2: the quote that opens here is never closed");
   EXPECT_EQ(refusal("lon,\"lat,value\n1,2,3\n"), "FILE:1: the quote that opens here is never closed");
   std::string open = "lon,lat,value,n\n1,2,3,4\n1,2,3,\"a\n";
   for (int i = 0; i < 100; ++i) open += "1,2,3,4\n";

@@ -28,10 +28,16 @@ void describe(VariableInfo& info, const ReadOptions& options, std::vector<std::s
                     "the right one{2}",
                     info.standard_name, info.name, end));
     info.standard_name.clear();
+  } else if (!is_standard_name(info.standard_name) && !from_file) {
+    warnings.push_back(
+        fmt::format("'{}' is not among the {} CF standard names that drift knows; maps carry it all the same, as you ask{}",
+                    info.standard_name, standard_names().size(), end));
   } else if (!is_standard_name(info.standard_name)) {
-    warnings.push_back(fmt::format(
-        "'{1}' has the standard_name '{0}', which is not among the {2} CF standard names that drift knows; it is kept{3}",
-        info.standard_name, info.name, standard_names().size(), end));
+    warnings.push_back(
+        fmt::format("'{1}' has the standard_name '{0}', which is not among the {2} CF standard names that drift knows, so maps "
+                    "will not carry it; --standard-name {0} keeps it if it is one of CF's{3}",
+                    info.standard_name, info.name, standard_names().size(), end));
+    info.standard_name.clear();
   } else if (info.unit.empty() && !canonical_unit(info.standard_name).empty()) {
     warnings.push_back(fmt::format("the unit of '{}' is unknown; the CF unit of {} is \"{}\", which --units '{}' sets.",
                                    info.name, info.standard_name, canonical_unit(info.standard_name),

@@ -31,7 +31,7 @@ std::vector<fs::path> glob_matches(const std::string& pattern) {
   for (std::size_t i = 0; status == 0 && i < found.gl_pathc; ++i) {
     std::error_code error;
     const fs::path path = found.gl_pathv[i];
-    if (!fs::is_directory(path, error) || is_zarr(path) || is_zarr_3(path)) paths.emplace_back(found.gl_pathv[i]);
+    if (!fs::is_directory(path, error) || is_zarr(path)) paths.emplace_back(found.gl_pathv[i]);
   }
   ::globfree(&found);
   return paths;

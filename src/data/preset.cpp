@@ -60,17 +60,19 @@ std::vector<PresetRow> level_3() {
        .lat = {"latitude"},
        .time = {"time"}},
       {.name = "argo",
-       .what = "Profiles of Argo floats, at a level chosen by conditions on PRES (TEMP, PSAL)",
+       .what = "Profiles of Argo floats, at a level chosen by conditions on PRES (TEMP, PSAL, TEMP_ADJUSTED, PSAL_ADJUSTED)",
        .variables = {"JULD"},
-       .values = {"TEMP", "PSAL"},
+       .values = {"TEMP", "PSAL", "TEMP_ADJUSTED", "PSAL_ADJUSTED"},
        .lon = {"LONGITUDE"},
        .lat = {"LATITUDE"},
        .time = {"JULD"},
        .level = "PRES",
        // 1 good, 2 probably good, 5 changed, 8 estimated: reference table 2 of the Argo user's manual.
        .quality = {{.values = {}, .conditions = {"POSITION_QC in 1,2,5,8", "JULD_QC in 1,2,5,8"}},
-                   {.values = {"TEMP"}, .conditions = {"TEMP_QC in 1,2,5,8"}},
-                   {.values = {"PSAL"}, .conditions = {"PSAL_QC in 1,2,5,8"}}}},
+                   {.values = {"TEMP"}, .conditions = {"PRES_QC in 1,2,5,8", "TEMP_QC in 1,2,5,8"}},
+                   {.values = {"PSAL"}, .conditions = {"PRES_QC in 1,2,5,8", "PSAL_QC in 1,2,5,8"}},
+                   {.values = {"TEMP_ADJUSTED"}, .conditions = {"PRES_ADJUSTED_QC in 1,2,5,8", "TEMP_ADJUSTED_QC in 1,2,5,8"}},
+                   {.values = {"PSAL_ADJUSTED"}, .conditions = {"PRES_ADJUSTED_QC in 1,2,5,8", "PSAL_ADJUSTED_QC in 1,2,5,8"}}}},
   };
 }
 
@@ -117,7 +119,9 @@ std::vector<PresetRow> radar_level_2() {
                     .valid = kAnomaly},
                    {.values = {"swh_ocean"}, .conditions = {"surface_classification_flag == 0", "swh_ocean_qual == 0"}},
                    {.values = {"sig0_ocean"}, .conditions = {"surface_classification_flag == 0", "sig0_ocean_qual == 0"}}}},
-      // Flat files of versions C to E, their reduced form, and groups from version F on.
+      // Flat files of versions C to E, their reduced form, and groups from version F on. SARAL has one band, which its names
+      // leave
+      // out.
       {.name = "jason-gdr",
        .what = "Jason and SARAL geophysical records, flat or in groups, 1 and 20 Hz (ssha, data_01/ku/ssha)",
        .variables = {"ssha", "data_01/time", "data_20/time", "range_20hz_ku"},
@@ -129,10 +133,10 @@ std::vector<PresetRow> radar_level_2() {
        .pass_attribute = "pass_number",
        .quality = {{.values = {"ssha", "ssha_mle3"},
                     .conditions = {"surface_type in 0,1", "surface_classification_flag == 0", "ice_flag == 0",
-                                   "qual_alt_1hz_range_ku == 0", "range_ocean_compression_qual == 0"},
+                                   "qual_alt_1hz_range_ku == 0", "qual_alt_1hz_range == 0", "range_ocean_compression_qual == 0"},
                     .valid = kAnomaly},
-                   {.values = {"swh_ku", "swh_ku_mle3"},
-                    .conditions = {"surface_type in 0,1", "ice_flag == 0", "qual_alt_1hz_swh_ku == 0"}},
+                   {.values = {"swh_ku", "swh_ku_mle3", "swh"},
+                    .conditions = {"surface_type in 0,1", "ice_flag == 0", "qual_alt_1hz_swh_ku == 0", "qual_alt_1hz_swh == 0"}},
                    {.values = {"swh_ocean"},
                     .conditions = {"surface_classification_flag == 0", "swh_ocean_compression_qual == 0"}}}},
   };

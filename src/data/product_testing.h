@@ -80,9 +80,13 @@ inline void write_sentinel3(const std::filesystem::path& path) {
   file.attribute(NC_GLOBAL, "pass_number", NC_INT, {77});
 }
 
-// Jason's geophysical records, flat as in versions C to E or in groups as from version F on: eight records. Good; land; enclosed
-// sea (good); sea ice; a bad range; 3 m, which no flag tells; without a value; good but for its wave height.
-inline void write_jason(const std::filesystem::path& path, bool groups = false) {
+// Jason's geophysical records, flat as in versions C to E or in groups as from version F on, or SARAL's, flat, of one band that
+// no name mentions and with 40 measurements a record: eight records. Good; land; enclosed sea (good); sea ice; a bad range; 3 m,
+// which no flag tells; without a value; good but for its wave height.
+enum class JasonForm { flat, groups, saral };
+inline void write_jason(const std::filesystem::path& path, JasonForm form = JasonForm::flat) {
+  const bool groups = form == JasonForm::groups, saral = form == JasonForm::saral;
+  const std::string band = saral ? "" : "_ku";
   NcTestFile file(path, groups ? NC_NETCDF4 : 0);
   if (groups) file.enter("data_01");
   const int time = file.dimension("time", 8);
@@ -103,16 +107,22 @@ inline void write_jason(const std::filesystem::path& path, bool groups = false) 
                    "ocean lake_enclosed_sea ice land");
     file.attribute(file.variable("ice_flag", NC_BYTE, {time}, {0, 0, 0, 1, 0, 0, 0, 0}), "flag_meanings", "no_ice ice");
   }
-  file.variable(groups ? "range_ocean_compression_qual" : "qual_alt_1hz_range_ku", NC_BYTE, {time}, bad_range);
-  file.variable(groups ? "swh_ocean_compression_qual" : "qual_alt_1hz_swh_ku", NC_BYTE, {time}, bad_height);
+  file.variable(groups ? "range_ocean_compression_qual" : "qual_alt_1hz_range" + band, NC_BYTE, {time}, bad_range);
+  file.variable(groups ? "swh_ocean_compression_qual" : "qual_alt_1hz_swh" + band, NC_BYTE, {time}, bad_height);
   const int value = file.variable("ssha", NC_SHORT, {time}, ssha, "m", "sea_surface_height_above_sea_level");
   file.pack(value, 1e-3);
   file.attribute(value, "_FillValue", NC_SHORT, {32767});
-  const int height = file.variable(groups ? "swh_ocean" : "swh_ku", NC_SHORT, {time}, steps(8, 2000, 10), "m",
+  const int height = file.variable(groups ? "swh_ocean" : "swh" + band, NC_SHORT, {time}, steps(8, 2000, 10), "m",
                                    "sea_surface_wave_significant_height");
   file.pack(height, 1e-3);
+  if (saral) {
+    const int fast = file.dimension("meas_ind", 40);
+    file.variable("time_40hz", NC_DOUBLE, {time, fast}, steps(320, 6e8, 0.025), kSince2000, "time");
+    for (const char* name : {"lat_40hz", "lon_40hz", "range_40hz"})
+      file.pack(file.variable(name, NC_INT, {time, fast}, steps(320, 4e7, 1500), name[0] == 'r' ? "m" : "degrees"), 1e-6);
+  }
   if (groups) file.enter("");
-  file.attribute(NC_GLOBAL, "mission_name", groups ? "Jason-3" : "OSTM/Jason-2");
+  file.attribute(NC_GLOBAL, "mission_name", groups ? "Jason-3" : saral ? "SARAL" : "OSTM/Jason-2");
   file.attribute(NC_GLOBAL, "cycle_number", NC_INT, {226});
   file.attribute(NC_GLOBAL, "pass_number", NC_INT, {130});
 }
@@ -160,14 +170,17 @@ inline void write_swot_l3(const std::filesystem::path& path) {
   file.attribute(NC_GLOBAL, "platform", "SWOT");
 }
 
-// ICESat-2, two beams of three segments each. `freeboard`: ATL10, else ATL07. Fill values are the largest of a float.
-inline void write_icesat2(const std::filesystem::path& path, bool freeboard) {
+// ICESat-2, two beams of three segments each. `freeboard`: ATL10, else ATL07. `older`: ATL10 as up to release 5, whose freeboards
+// and heights are in sibling groups, each with positions. Fill values are the largest of a float.
+inline void write_icesat2(const std::filesystem::path& path, bool freeboard, bool older = false) {
   constexpr double kFill = 3.4028234663852886e+38;
   NcTestFile file(path);
   double offset = 0.0;
   for (const char* beam : {"gt1l", "gt2r"}) {
-    const std::string segments = std::string(beam) + (freeboard ? "/freeboard_segment" : "/sea_ice_segments");
-    file.enter(segments);
+    const std::string segments = std::string(beam) + (older       ? "/freeboard_beam_segment"
+                                                      : freeboard ? "/freeboard_segment"
+                                                                  : "/sea_ice_segments");
+    file.enter(segments + (older ? "/beam_freeboard" : ""));
     const int n = file.dimension("delta_time", 3);
     const int time =
         file.variable("delta_time", NC_DOUBLE, {n}, steps(3, 1.3e8 + offset, 0.01), "seconds since 2018-01-01", "time");
@@ -179,10 +192,15 @@ inline void write_icesat2(const std::filesystem::path& path, bool freeboard) {
       file.attribute(height, "_FillValue", NC_FLOAT, {kFill});
       file.variable("beam_fb_quality_flag", NC_BYTE, {n}, {1, -1, offset == 0.0 ? 2.0 : 5.0});
     }
-    file.enter(segments + "/heights");
-    const int height = file.variable("height_segment_height", NC_FLOAT, {n}, {0.1 + offset, 0.2 + offset, kFill}, "meters");
+    file.enter(segments + (older ? "/height_segments" : "/heights"));
+    const int m = older ? file.dimension("delta_time", 3) : n;
+    if (older) {  // with positions of their own, called alike
+      file.variable("latitude", NC_DOUBLE, {m}, steps(3, 70.0, 1e-4), "degrees_north", "latitude");
+      file.variable("longitude", NC_DOUBLE, {m}, steps(3, -100.0, 1e-4), "degrees_east", "longitude");
+    }
+    const int height = file.variable("height_segment_height", NC_FLOAT, {m}, {0.1 + offset, 0.2 + offset, kFill}, "meters");
     file.attribute(height, "_FillValue", NC_FLOAT, {kFill});
-    file.variable("height_segment_quality", NC_BYTE, {n}, {1, offset == 0.0 ? 0.0 : 1.0, 1});
+    file.variable("height_segment_quality", NC_BYTE, {m}, {1, offset == 0.0 ? 0.0 : 1.0, 1});
     offset += 0.01;
   }
   file.enter("");
@@ -222,7 +240,7 @@ inline void write_nasa_ssh(const std::filesystem::path& path) {
   file.attribute(NC_GLOBAL, "platform", "Satellite");
 }
 
-// Argo: two profiles of three levels, flags of characters.
+// Argo: two profiles of three levels, flags of characters, values as measured and as adjusted.
 inline void write_argo(const std::filesystem::path& path) {
   NcTestFile file(path);
   const int profile = file.dimension("N_PROF", 2), level = file.dimension("N_LEVELS", 3), letters = file.dimension("STRING8", 8);
@@ -233,10 +251,18 @@ inline void write_argo(const std::filesystem::path& path) {
   file.characters("JULD_QC", {profile}, "18");
   file.characters("POSITION_QC", {profile}, "11");
   file.variable("PRES", NC_FLOAT, {profile, level}, {10, 100, 200, 11, 101, 202}, "decibar", "sea_water_pressure");
+  file.characters("PRES_QC", {profile, level}, "111411");
   file.variable("TEMP", NC_FLOAT, {profile, level}, {20, 15, 10, 21, 16, 99999}, "degree_Celsius", "sea_water_temperature");
   file.characters("TEMP_QC", {profile, level}, "114129");
   file.variable("PSAL", NC_FLOAT, {profile, level}, {35, 35.1, 35.2, 35.3, 35.4, 35.5}, "psu", "sea_water_salinity");
   file.characters("PSAL_QC", {profile, level}, "111131");
+  for (const std::string name : {"PRES", "TEMP", "PSAL"}) {
+    const double first = name == "PRES" ? 10.5 : name == "TEMP" ? 19.5 : 34.5;
+    file.variable(name + "_ADJUSTED", NC_FLOAT, {profile, level}, steps(6, first, 0.125), name == "PRES" ? "decibar" : "");
+  }
+  file.characters("PRES_ADJUSTED_QC", {profile, level}, "411111");
+  file.characters("TEMP_ADJUSTED_QC", {profile, level}, "111113");
+  file.characters("PSAL_ADJUSTED_QC", {profile, level}, "141111");
 }
 
 // Daily winds from a radiometer: morning and evening, each cell with the seconds by which it was seen after the file's time.

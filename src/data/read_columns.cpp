@@ -50,7 +50,7 @@ Columns read_columns(const std::filesystem::path& path, const std::vector<std::s
   std::vector<double> numbers(names.size());
   Columns columns;
   columns.values.resize(names.size());
-  for_windows(source, [&](std::string_view rows) {
+  for_windows(source, layout, [&](std::string_view rows) {
     for_rows(source, layout, rows, [&](const std::vector<CsvField>& fields, std::string_view) {
       if (!read_row(fields, places, numbers)) {
         ++columns.missing;

@@ -83,24 +83,29 @@ TEST_F(ProductPreset, OfSentinel3AtTwentyHertzKeepOpenOceanWithAGoodRange) {
 }
 
 TEST_F(ProductPreset, OfJasonLeaveOutWhatFlagsOfTheirVersionForbid) {
-  for (const bool groups : {false, true}) {
-    write_jason(path(), groups);
+  for (const JasonForm form : {JasonForm::flat, JasonForm::groups, JasonForm::saral}) {
+    const bool groups = form == JasonForm::groups, saral = form == JasonForm::saral;
+    write_jason(path(), form);
     const Reading reading = read_observations({path()});
     EXPECT_EQ(reading.report.preset, "jason-gdr");
     EXPECT_EQ(reading.report.rows, 8u);
     EXPECT_EQ(count_of(reading.report, "value missing"), 1u);
     EXPECT_THAT(reading.observations.value, ElementsAre(DoubleNear(0.1, 1e-6), DoubleNear(0.2, 1e-6), DoubleNear(0.5, 1e-6)));
     EXPECT_EQ(reading.report.quality_left_out, 4u);
-    const char* range = groups ? "range_ocean_compression_qual" : "qual_alt_1hz_range_ku";
+    const char* range = groups ? "range_ocean_compression_qual" : saral ? "qual_alt_1hz_range" : "qual_alt_1hz_range_ku";
     EXPECT_EQ(count_of(reading.report, std::string("quality control: not ") + range + " == 0"), 1u);
     if (!groups) {
       EXPECT_EQ(count_of(reading.report, "quality control: not surface_type in 0,1"), 1u);
       EXPECT_EQ(count_of(reading.report, "quality control: not ice_flag == 0"), 1u);
     }
-    EXPECT_THAT(reading.observations.platform_names, ElementsAre(groups ? "Jason-3" : "Jason-2"));
+    EXPECT_THAT(reading.observations.platform_names, ElementsAre(groups ? "Jason-3" : saral ? "SARAL/AltiKa" : "Jason-2"));
     EXPECT_EQ(read_observations({path()}, {.quality_control = false}).observations.size(), 7u);
     // Of the wave height the flags are others: land, ice and its own.
-    EXPECT_EQ(read_observations({path()}, {.roles = {.value = groups ? "swh_ocean" : "swh_ku"}}).observations.size(), 5u);
+    EXPECT_EQ(read_observations({path()}, {.roles = {.value = groups  ? "swh_ocean"
+                                                              : saral ? "swh"
+                                                                      : "swh_ku"}})
+                  .observations.size(),
+              5u);
   }
 }
 
@@ -115,6 +120,13 @@ TEST_F(ProductPreset, OfIcesat2ReadAllBeams) {
   EXPECT_NEAR(freeboard.observations.time_days[0], 24837.0 + 1.3e8 * kSecond, 1e-9);  // 2018-01-01
   EXPECT_EQ(read_observations({path()}, {.roles = {.value = "beam_fb_height"}}).observations.size(), 3u);
   EXPECT_EQ(read_observations({path()}, {.roles = {.value = "gt2r/freeboard_segment/beam_fb_height"}}).observations.size(), 1u);
+
+  write_icesat2(path("older.h5"), true, true);
+  const Reading older = read_observations({path("older.h5")});
+  EXPECT_EQ(older.report.preset, "icesat2-atl10");
+  EXPECT_EQ(older.observations.value, freeboard.observations.value);
+  EXPECT_EQ(older.observations.lat_deg, freeboard.observations.lat_deg);
+  EXPECT_EQ(older.report.quality_left_out, 1u);
 
   write_icesat2(path("ATL07.h5"), false);
   const Reading heights = read_observations({path("ATL07.h5")});
@@ -159,6 +171,22 @@ TEST_F(ProductPreset, OfArgoReadALevelByGoodFlags) {
   EXPECT_THAT(refusal({path()}, {.where = {"PRES > 190"}}), HasSubstr("quality control: not TEMP_QC in 1,2,5,8"));
   EXPECT_THAT(read_observations({path()}, {.roles = {.value = "PSAL"}, .where = level}).observations.value,
               ElementsAre(DoubleNear(35.1, 1e-5)));
+  // A level whose pressure is bad is no level.
+  const Reading shallow = read_observations({path()}, {.where = {"PRES < 50"}});
+  EXPECT_THAT(shallow.observations.value, ElementsAre(20));
+  EXPECT_EQ(count_of(shallow.report, "quality control: not PRES_QC in 1,2,5,8"), 1u);
+}
+
+TEST_F(ProductPreset, OfArgoAdjustedValuesHeedTheFlagsOfTheseAndOfTheAdjustedPressure) {
+  write_argo(path());
+  const auto read = [&](const char* value, std::string level) {
+    return read_observations({path()}, {.roles = {.value = value}, .where = {std::move(level)}});
+  };
+  const Reading shallow = read("TEMP_ADJUSTED", "PRES_ADJUSTED in 10.5,10.875");
+  EXPECT_THAT(shallow.observations.value, ElementsAre(19.875));
+  EXPECT_EQ(count_of(shallow.report, "quality control: not PRES_ADJUSTED_QC in 1,2,5,8"), 1u);
+  EXPECT_THAT(read("TEMP_ADJUSTED", "PRES_ADJUSTED in 10.75,11.125").observations.value, ElementsAre(19.75));
+  EXPECT_THAT(read("PSAL_ADJUSTED", "PRES_ADJUSTED in 10.625,11").observations.value, ElementsAre(35.0));
 }
 
 TEST_F(ProductPreset, OfRadiometerWindsAddTheOffsetOfEachCell) {

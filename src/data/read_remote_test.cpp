@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <bit>
 #include <cstdint>
@@ -153,6 +154,16 @@ void write_zarr(const std::filesystem::path& store, const std::string& packing) 
   }
 }
 
+// Version 2 has it among the array's own metadata, and netCDF-C does not show it.
+TEST(Zarr, HasItsFillValueHeeded) {
+  const ScratchFolder folder;
+  const std::filesystem::path store = folder / "tracks.zarr";
+  write_zarr(store, R"("compressor": null, "filters": null)");
+  write_bytes(store / "ssh/.zarray", R"({"zarr_format": 2, "shape": [3], "chunks": [3], "dtype": "<f8", "fill_value": 1.5, )"
+                                     R"("compressor": null, "filters": null, "order": "C"})");
+  EXPECT_THAT(read_observations({store.string()}, {.roles = {.value = "ssh"}}).observations.value, ElementsAre(0.5, 2.5));
+}
+
 TEST(Zarr, AStoreIsReadLikeAFile) {
   const ScratchFolder folder;
   const std::filesystem::path store = folder / "tracks.zarr";
@@ -192,14 +203,102 @@ TEST(Zarr, ThatIsPackedWithBloscIsReadThroughGdal) {
   EXPECT_EQ(packed.report.files, std::vector<std::filesystem::path>{store});
 }
 
-TEST(Zarr, OfVersion3IsRefusedAsSuch) {
+// What xarray writes of a variable in version 3, less what `codecs` are.
+std::string array_of_version_3(const std::string& type, const std::string& codecs, const std::string& attributes,
+                               const std::string& fill = "0") {
+  return fmt::format(
+      R"({{"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "{}", "fill_value": {}, "dimension_names": ["obs"],)"
+      R"( "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [2]}}}}, "attributes": {{{}}}, "codecs": [{}],)"
+      R"( "chunk_key_encoding": {{"name": "default", "configuration": {{"separator": "/"}}}}, "storage_transformers": []}})",
+      type, fill, attributes, codecs);
+}
+
+template <class Number>
+std::string bytes_of(const std::vector<Number>& numbers) {
+  std::string bytes(numbers.size() * sizeof(Number), '\0');
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  return bytes;
+}
+
+constexpr const char* kLittle = R"({"name": "bytes", "configuration": {"endian": "little"}})";
+
+// lon, lat and ssh in two chunks of two; the first chunk of ssh holds a _FillValue, 1e10 in base64.
+void write_zarr_3(const std::filesystem::path& store) {
+  write_bytes(store / "zarr.json", R"({"zarr_format": 3, "node_type": "group", "attributes": {"platform": "Jason-3"}})");
+  const auto add = [&](const std::string& name, const std::string& metadata, const std::string& first,
+                       const std::string& second) {
+    std::filesystem::create_directories(store / name / "c");
+    write_bytes(store / name / "zarr.json", metadata);
+    write_bytes(store / name / "c/0", first);
+    write_bytes(store / name / "c/1", second);
+  };
+  add("lon", array_of_version_3("float32", kLittle, R"("units": "degrees_east")", "\"NaN\""), bytes_of<float>({10, 11}),
+      bytes_of<float>({12, 13}));
+  add("lat", array_of_version_3("int16", kLittle, R"("units": "degrees_north", "scale_factor": 0.5)"),
+      bytes_of<std::int16_t>({0, 101}), bytes_of<std::int16_t>({102, 103}));
+  add("ssh", array_of_version_3("float64", kLittle, R"("units": "m", "_FillValue": "AAAAIF+gAkI=")"),
+      bytes_of<double>({0.5, 1e10}), bytes_of<double>({0.0, 3.5}));
+  add("name", array_of_version_3("string", R"({"name": "vlen-utf8"})", "", "\"\""), "", "");
+}
+
+TEST(Zarr, OfVersion3IsReadAsOfVersion2) {
   const ScratchFolder folder;
-  std::filesystem::create_directory(folder / "three.zarr");
-  write_bytes(folder / "three.zarr" / "zarr.json", R"({"zarr_format": 3, "node_type": "group"})");
-  for (const char* name : {"three.zarr", "*.zarr"}) {
-    EXPECT_THAT(refusal({(folder / name).string()}),
-                AllOf(HasSubstr("is a Zarr store of version 3"), HasSubstr("to_zarr(\"three_v2.zarr\", zarr_format=2)")));
+  const std::filesystem::path store = folder / "three.zarr";
+  std::filesystem::create_directory(store);
+  write_zarr_3(store);
+  for (const std::string name : {"three.zarr", "three.zarr/", "*.zarr"}) {
+    const Reading reading = read_observations({(folder / name).string()}, {.roles = {.value = "ssh"}});
+    EXPECT_THAT(reading.observations.value, ElementsAre(0.5, 0.0, 3.5)) << name;
+    EXPECT_THAT(reading.observations.lon_deg, ElementsAre(10, 12, 13));
+    EXPECT_THAT(reading.observations.lat_deg, ElementsAre(0, 51, 51.5));
+    EXPECT_EQ(reading.value.unit, "m");
   }
+  EXPECT_THAT(refusal({(store / "lon").string()}), HasSubstr("is no Zarr group but an array of one"));
+}
+
+TEST(Zarr, OfVersion3WithWhatVersion2HasNotIsRefusedWithWhatToDo) {
+  const ScratchFolder folder;
+  const std::filesystem::path store = folder / "three.zarr";
+  std::filesystem::create_directory(store);
+  const auto why = [&](const std::string& metadata) {
+    write_zarr_3(store);
+    write_bytes(store / "ssh/zarr.json", metadata);
+    return refusal({store.string()}, {.roles = {.value = "ssh"}});
+  };
+  EXPECT_THAT(why(array_of_version_3("float64", R"({"name": "sharding_indexed"})", "")),
+              AllOf(HasSubstr("three.zarr: array 'ssh' is packed with the codec 'sharding_indexed'"),
+                    HasSubstr("to_zarr(\"three_v2.zarr\", zarr_format=2)")));
+  EXPECT_THAT(why(array_of_version_3("float64", kLittle, R"("_FillValue": "AAA")")), HasSubstr("has the _FillValue \"AAA\""));
+  EXPECT_THAT(why("{"), HasSubstr("zarr.json: is damaged"));
+  EXPECT_THAT(why(R"({"node_type": "array", "data_type": "int8"})"), HasSubstr("its metadata are not those of Zarr's version 3"));
+  std::filesystem::remove(store / "ssh/c/1");
+  write_bytes(store / "ssh/zarr.json", array_of_version_3("float64", kLittle, R"("units": "m")"));
+  EXPECT_THAT(refusal({store.string()}), HasSubstr("has 1 of its 2 chunks alone"));
+}
+
+// As xarray packs by default, and as others do: netCDF or GDAL unpacks them.
+TEST(Zarr, OfVersion3IsUnpackedLikeVersion2) {
+  const ScratchFolder folder;
+  const std::filesystem::path store = folder / "three.zarr";
+  std::filesystem::create_directory(store);
+  write_zarr_3(store);
+  const auto pack = [&](const std::vector<double>& numbers, const std::string& chunk) {
+    const std::string bytes = bytes_of(numbers);
+    const gzFile file = gzopen((store / "ssh/c" / chunk).c_str(), "wb");
+    gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+    gzclose(file);
+  };
+  write_bytes(store / "ssh/zarr.json",
+              array_of_version_3("float64", std::string(kLittle) + R"(, {"name": "gzip", "configuration": {"level": 5}})",
+                                 R"("units": "m", "_FillValue": "AAAAIF+gAkI=")"));
+  pack({0.5, 1e10}, "0");
+  pack({0.25, 3.5}, "1");
+  if (find_program("gdalmdimtranslate").empty()) {
+    EXPECT_THAT(refusal({store.string()}, {.roles = {.value = "ssh"}}),
+                HasSubstr("three.zarr: variable 'ssh' is packed with gzip"));
+    GTEST_SKIP() << "gdal-bin is not installed";
+  }
+  EXPECT_THAT(read_observations({store.string()}, {.roles = {.value = "ssh"}}).observations.value, ElementsAre(0.5, 0.25, 3.5));
 }
 
 // netCDF returns the packed bytes as values, and no error.

@@ -10,7 +10,7 @@ struct StandardName {
   std::string_view name, unit;  // unit: the canonical one; empty: texts and flags
 };
 
-// Names of the CF standard name table (https://cfconventions.org), ascending: some five hundred, of what is observed and mapped.
+// Names of the CF standard name table (https://cfconventions.org), ascending: some seven hundred, of what is observed and mapped.
 // The table has thousands more, so a name that is not here need not be wrong.
 std::span<const StandardName> standard_name_table();
 std::span<const std::string_view> standard_names();  // ascending

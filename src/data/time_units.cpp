@@ -43,12 +43,16 @@ CfTime parse_time_units(const std::string& units) {
 }
 
 bool looks_like_time_name(std::string_view name) {
-  constexpr std::array<std::string_view, 12> kTimeWords = {"time", "date", "datetime", "day", "days", "year",
-                                                           "juld", "jd",   "mjd",      "utc", "doy",  "epoch"};
+  constexpr std::array<std::string_view, 17> kTimeWords = {"time", "date",  "datetime", "day",   "days", "year",
+                                                           "juld", "jd",    "mjd",      "utc",   "doy",  "epoch",
+                                                           "hour", "hours", "when",     "datum", "zeit"};
+  constexpr std::array<std::string_view, 10> kCounts = {"t s",       "t sec", "t seconds", "t ms", "t min",
+                                                        "t minutes", "t h",   "t hours",   "t d",  "t days"};
   std::string words = lower(name.substr(0, name.find_first_of("([")));
   std::replace(words.begin(), words.end(), '_', ' ');
   return std::any_of(kTimeWords.begin(), kTimeWords.end(), [&](std::string_view word) { return has_word(words, word); }) ||
-         words.starts_with("time") || words.ends_with("time") || words.ends_with("date");
+         std::find(kCounts.begin(), kCounts.end(), words) != kCounts.end() || words.starts_with("time") ||
+         words.ends_with("time") || words.ends_with("date");
 }
 
 std::string doubtful_times(const Observations& observations) {

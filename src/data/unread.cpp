@@ -13,8 +13,8 @@ std::string unread_time(std::string_view what, const std::string& name) {
 
 std::string unread_date(const std::string& name) {
   return fmt::format(
-      "no times are read, so the field is one of space alone, though the column \"{}\" may be a piece of a date: --time "
-      "year,month,day or --time year,doy reads one of several columns, --time - does without.",
+      "no times are read, so the field is one of space alone, though the column \"{0}\" may be a piece of a date: --time "
+      "year,month,day or --time year,doy reads one of several columns, --time {0} this one alone, --time - does without.",
       name);
 }
 

@@ -50,7 +50,7 @@ class PointsTable {
 
   PointsReport run(const Control& control) {
     write(header_ + "\n");
-    for_windows(source_, [&](std::string_view rows) {
+    for_windows(source_, layout_, [&](std::string_view rows) {
       read(rows);
       predict(control);
     });

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <span>
 #include <sstream>
+#include <system_error>
 
 #include "core/sha256.h"
 #include "core/threads.h"
@@ -17,6 +19,29 @@ namespace {
 
 constexpr std::size_t kMostNamed = 100;
 constexpr const char* kUnknown = "-";
+
+// Of a folder, as a Zarr store is: that of what sha256sum prints of the files in it, which
+// find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum gives within it.
+std::string sha256_of(const std::filesystem::path& path, const Control& control) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return sha256_of_file(path, control);
+  std::vector<std::string> members;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+    if (entry.is_regular_file()) members.push_back(entry.path().lexically_relative(path).generic_string());
+  }
+  std::sort(members.begin(), members.end());
+  Sha256 all;
+  for (const std::string& member : members) {
+    const std::string line = fmt::format("{}  ./{}\n", sha256_of_file(path / member, control), member);
+    all.add(std::as_bytes(std::span(line)));
+  }
+  return all.finish();
+}
+
+// A folder's too if a slash follows it, as the shell completes it.
+std::string name_of(const std::filesystem::path& path) {
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
 
 }  // namespace
 
@@ -32,7 +57,7 @@ std::vector<SourceFile> sources_of(const std::vector<std::string>& patterns, int
   std::atomic<std::size_t> next{0};
   run_on_threads(threads_or_all(threads), [&](int) {
     for (std::size_t i = next++; i < files.size(); i = next++) {
-      sources[i] = {to_utf8(files[i].filename().string()), sha256_of_file(files[i], control)};
+      sources[i] = {to_utf8(name_of(files[i])), sha256_of(files[i], control)};
       std::replace(sources[i].name.begin(), sources[i].name.end(), '\n', ' ');
     }
   });

@@ -25,5 +25,22 @@ TEST(Sources, AreNamedWithTheirChecksums) {
               testing::EndsWith("x and 3 more, which the model's file lists"));
 }
 
+// The number is that of: cd a.zarr; find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum
+TEST(Sources, OfFoldersAreKnownByTheFilesInThem) {
+  const ScratchFolder folder;
+  std::filesystem::create_directories(folder / "a.zarr/ssh");
+  write_bytes(folder / "a.zarr/.zgroup", "{}");
+  write_bytes(folder / "a.zarr/ssh/0.0", "abc");
+  const std::string store = (folder / "a.zarr").string();
+  const std::string whole = "adee4a43ec21d4bb1033d47d79127835c8b8c9977e65de3996c93c35b8c3f9c2";
+  EXPECT_EQ(sources_of({store}, 1), (std::vector<SourceFile>{{"a.zarr", whole}}));
+  EXPECT_EQ(sources_of({store + "/"}, 1), (std::vector<SourceFile>{{"a.zarr", whole}}));
+  write_bytes(folder / "a.zarr/ssh/0.0", "abd");
+  EXPECT_NE(sources_of({store}, 1).front().sha256, whole);
+  std::filesystem::rename(folder / "a.zarr/ssh/0.0", folder / "a.zarr/ssh/0.1");
+  write_bytes(folder / "a.zarr/ssh/0.1", "abc");
+  EXPECT_NE(sources_of({store}, 1).front().sha256, whole);
+}
+
 }  // namespace
 }  // namespace drift

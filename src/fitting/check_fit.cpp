@@ -5,16 +5,21 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
+#include <optional>
 
+#include "drift/error.h"
 #include "drift/interpolator.h"
 #include "fitting/domain_words.h"
 #include "fitting/inverse_distance.h"
+#include "fitting/method_data.h"
 #include "fitting/training_rows.h"
 
 namespace drift {
 namespace {
 
+constexpr const char* kKriging = "nngp";
 constexpr std::size_t kMostTargets = 4000, kMostSources = 50000, kTrainedRows = 1000;
 
 // Every k-th, at most `most`.
@@ -44,6 +49,28 @@ struct BaselineRows {
   MatrixView<const float> coordinates() const { return {engine.coordinates.data(), values.size(), engine.columns}; }
 };
 
+// Of a nearest-neighbour process with few neighbours, which takes a second or two; a model with a process has a better one of its
+// own. None: it cannot be fitted to these observations.
+std::optional<double> kriging_rmse(const FitPlan& plan, const Observations& observations, const std::vector<std::size_t>& sources,
+                                   const BaselineRows& targets) {
+  FitPlan few = plan;
+  few.split.training = sources;
+  few.folds = {};
+  const MethodData data = method_data(few, observations);
+  std::vector<double> mean(targets.values.size());
+  try {
+    const std::unique_ptr<Interpolator> method =
+        make_interpolator(fmt::format("{}:neighbours=32,subset=1000", kKriging), plan.domain);
+    method->fit(data.view(), interpolator_options(plan.settings));
+    method->predict(targets.coordinates(), {.mean = mean});
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  double sum = 0.0;
+  for (std::size_t i = 0; i < mean.size(); ++i) sum += std::pow(plan.domain.value.from_engine(mean[i]) - targets.values[i], 2);
+  return std::sqrt(sum / static_cast<double>(mean.size()));
+}
+
 // Distances of `of` (places in scored) to the data, and the baseline's score beside the model's.
 std::vector<double> compare_with_baseline(const FitPlan& plan, const Observations& observations, const Scored& scored,
                                           const std::vector<std::size_t>& of, FitResult& result) {
@@ -64,6 +91,9 @@ std::vector<double> compare_with_baseline(const FitPlan& plan, const Observation
   DistanceForecast found = forecast_by_distance({from.coordinates(), plan.spec.temporal.layers > 0, from.values, from.fold},
                                                 {to.coordinates(), to.values, to.fold}, plan.settings.threads);
   result.baseline = {found.rmse, root_mean_square_error(scored.forecast, of), of.size()};
+  if (!result.model.process && !result.model.method_text.starts_with(kKriging)) {
+    result.baseline->kriging_rmse = kriging_rmse(plan, observations, sources, to);
+  }
   return std::move(found.nearest);
 }
 
@@ -87,6 +117,14 @@ double trained_rmse(Engine& engine, const FitPlan& plan, const Observations& obs
   for (std::size_t i = 0; i < mean.size(); ++i)
     sum += std::pow(static_cast<double>(some.values[i]) - static_cast<double>(mean[i]), 2);
   return plan.domain.value.sd * std::sqrt(sum / static_cast<double>(mean.size()));
+}
+
+// Of any model on observations that it was fitted to.
+double fitted_rmse(Engine& engine, const FitPlan& plan, const Observations& observations, const FieldModel& model) {
+  std::vector<std::size_t> rows;
+  for (const std::size_t place : every_few(plan.split.training.size(), kTrainedRows)) rows.push_back(plan.split.training[place]);
+  const Forecast known = forecast(engine, model, observations, rows, false);
+  return root_mean_square_error(known, every_few(rows.size(), rows.size()));
 }
 
 // The median, over some of the training observations, of the time to the nearest one of another track that lies within the
@@ -175,6 +213,15 @@ std::string overfit_warning(double trained_rmse, double unseen_rmse) {
       trained_rmse, unseen_rmse);
 }
 
+std::string follows_noise_warning(double fitted_rmse, double unseen_rmse, double nugget_sd) {
+  constexpr double kFar = 0.4, kBelowNoise = 0.5;
+  if (!(fitted_rmse < kFar * unseen_rmse && fitted_rmse < kBelowNoise * nugget_sd)) return {};
+  return fmt::format(
+      "The model's RMSE is {:.3g} on observations it was fitted to and {:.3g} on unseen ones, while neighbouring observations "
+      "differ by a noise of {:.3g}: it overfits, that is, it follows the noise. A map of it is rougher than the field.",
+      fitted_rmse, unseen_rmse, nugget_sd);
+}
+
 std::string spread_warning(const Forecast& forecast, const std::vector<double>& nearest) {
   constexpr std::size_t kEnough = 400;
   constexpr double kFarther = 2.0, kWorse = 1.25, kWider = 1.05;
@@ -213,6 +260,9 @@ void check_fit(Engine& engine, const FitPlan& plan, const Observations& observat
   if (!result.model.ensemble.members.empty()) {
     const double unseen = result.worth ? result.worth->network_rmse : result.baseline->model_rmse;
     found.push_back(overfit_warning(trained_rmse(engine, plan, observations, result.model.ensemble), unseen));
+  } else {
+    found.push_back(follows_noise_warning(fitted_rmse(engine, plan, observations, result.model), result.baseline->model_rmse,
+                                          plan.nugget_sd));
   }
   for (std::string& warning : found) {
     if (!warning.empty()) result.warnings.push_back(std::move(warning));

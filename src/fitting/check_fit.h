@@ -28,6 +28,10 @@ std::string noise_warning(double noise_sd, double value_sd);
 // Networks that fit what they were trained on far better than what they have not seen: a sentence; else nothing.
 std::string overfit_warning(double trained_rmse, double unseen_rmse);
 
+// Models without networks, for which fitting observations closely is no fault unless it goes below the noise by which
+// neighbouring observations differ: a sentence; else nothing. nugget_sd 0: not known.
+std::string follows_noise_warning(double fitted_rmse, double unseen_rmse, double nugget_sd);
+
 // A field whose standard deviation is less than a tenth of the noise: a sentence; else nothing.
 std::string flat_warning(double field_sd, double noise_sd);
 

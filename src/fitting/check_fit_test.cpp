@@ -51,6 +51,18 @@ TEST(Baseline, IsScoredOnHeldOutObservationsAndOnATestSet) {
   EXPECT_EQ(tested.baseline->count, data.test.size());
 }
 
+TEST(Baseline, OfModelsWithoutAProcessIsANearestNeighbourProcessToo) {
+  EXPECT_FALSE(fit_with(few_observations(), FitMethod::process).baseline->kriging_rmse);
+  const Dataset data = small_dataset(20, 30);
+  const FitResult networks = fit_with(data, FitMethod::network);
+  ASSERT_TRUE(networks.baseline && networks.baseline->kriging_rmse);
+  EXPECT_LT(*networks.baseline->kriging_rmse, networks.baseline->rmse);
+  EXPECT_GT(*networks.baseline->kriging_rmse, 0.03);  // the noise is 0.05
+  RunSettings settings = small_settings();
+  settings.fit.method = fit_choice("nngp");
+  EXPECT_FALSE(fit(plan_fit(settings, data), data).baseline->kriging_rmse);
+}
+
 TEST(Baseline, IsNoneWhereNothingIsScored) {
   const FitResult result = fit_with(few_observations(), FitMethod::network, SplitMethod::none);
   EXPECT_FALSE(result.held_out);
@@ -112,6 +124,23 @@ TEST(FitWarnings, SayThatNetworksOverfit) {
   settings.train.value_noise_sd = 0.0;
   EXPECT_THAT(fit(plan_fit(settings, data), data).warnings, testing::Contains(HasSubstr("they overfit")));
   EXPECT_THAT(overfit_warning(0.5, 1.0), IsEmpty());
+}
+
+// Kriging honours observations down to their noise; a network that is trained on nothing else does not stop there.
+TEST(FitWarnings, SayThatAnotherMethodFollowsTheNoise) {
+  RunSettings settings = small_settings();
+  const Dataset field = small_dataset(20, 30);
+  settings.fit.method = fit_choice("nngp");
+  EXPECT_THAT(fit(plan_fit(settings, field), field).warnings, testing::Not(testing::Contains(HasSubstr("it follows the noise"))));
+  Dataset noise = field;
+  RandomStream random({.seed = 5, .purpose = Purpose::simulation});
+  for (double& value : noise.observations.value) value = random.normal();
+  settings.fit.method = fit_choice("siren:members=2,layers=3,width=128,steps=800,rate=0.001");
+  EXPECT_THAT(fit(plan_fit(settings, noise), noise).warnings, testing::Contains(HasSubstr("it follows the noise")));
+  EXPECT_THAT(follows_noise_warning(0.03, 0.1, 0.1), HasSubstr("by a noise of 0.1"));
+  EXPECT_THAT(follows_noise_warning(0.03, 0.1, 0.05), IsEmpty());
+  EXPECT_THAT(follows_noise_warning(0.03, 0.05, 0.1), IsEmpty());
+  EXPECT_THAT(follows_noise_warning(0.03, 0.1, 0.0), IsEmpty());
 }
 
 // Errors that grow with the distance to the data, and a spread that does or does not.

@@ -1,18 +1,26 @@
 // Foresees a fit's time on this machine from a few seconds of it: some training steps, the process of fewer targets and rows,
-// some of its predictions. Rows are thinned, since neither a step nor a solution depends on how many there are.
+// some of its predictions. Rows are thinned, since neither a step nor a solution depends on how many there are. Another method is
+// timed on samples that double, and its time goes on growing by the power of their number that the last two of them show.
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <stop_token>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "drift/fit.h"
+#include "drift/interpolator.h"
 #include "fitting/method_data.h"
 #include "fitting/networks.h"
 #include "fitting/plan_split.h"
+#include "fitting/replan.h"
 #include "process/process.h"
 #include "train/schedule.h"
 
@@ -32,11 +40,11 @@ double elapsed(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-// The plan with every k-th training row.
-FitPlan thinned(const FitPlan& plan) {
+// The plan with every k-th training row, `most` of them.
+FitPlan thinned(const FitPlan& plan, std::size_t most) {
   FitPlan few = plan;
   few.split.training.clear(), few.folds.of.clear(), few.folds.group.clear();
-  const std::size_t all = plan.split.training.size(), stride = std::max<std::size_t>(1, (all + kThinned - 1) / kThinned);
+  const std::size_t all = plan.split.training.size(), stride = std::max<std::size_t>(1, (all + most - 1) / most);
   for (std::size_t i = 0; i < all; i += stride) {
     few.split.training.push_back(plan.split.training[i]);
     if (!plan.folds.of.empty()) few.folds.of.push_back(plan.folds.of[i]);
@@ -62,6 +70,16 @@ double training_seconds(const FitPlan& plan, const TrainingSet& rows, const Cont
     step = to;
   }
   return timed == 0 ? 0.0 : seconds / static_cast<double>(timed) * static_cast<double>(all);
+}
+
+// Every k-th row's coordinates, `count` of them.
+std::vector<float> some_points(MatrixView<const float> coordinates, std::size_t count) {
+  std::vector<float> points;
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* row = coordinates.row(i * (coordinates.rows / count));
+    points.insert(points.end(), row, row + coordinates.cols);
+  }
+  return points;
 }
 
 // The search solves one system per target and evaluation; what does not depend on the targets grows with the rows.
@@ -91,12 +109,8 @@ double process_seconds(const FitPlan& plan, const InterpolatorData& data, std::s
   const double rows = std::max(0.0, few - solution * few_solved);
   const double thinning = static_cast<double>(plan.split.training.size()) / static_cast<double>(places.size());
 
-  const std::size_t count = std::min(kTimedPoints, places.size()), stride = places.size() / count;
-  std::vector<float> points;
-  for (std::size_t i = 0; i < count; ++i) {
-    const float* row = places.coordinates.row(i * stride);
-    points.insert(points.end(), row, row + places.coordinates.cols);
-  }
+  const std::size_t count = std::min(kTimedPoints, places.size());
+  const std::vector<float> points = some_points(places.coordinates, count);
   settings.targets = kFewTargets;
   const Process process = make_process(data.space, data.has_time(), places, settings, nullptr, silent);
   std::vector<double> mean(count), variance(count);
@@ -108,19 +122,105 @@ double process_seconds(const FitPlan& plan, const InterpolatorData& data, std::s
   return solution * kEvaluations * static_cast<double>(usual) + rows * thinning + point * static_cast<double>(judged);
 }
 
+// Time at `all` from that at two sizes.
+struct Growth {
+  double size = 0.0, seconds = 0.0, size_before = 0.0, seconds_before = 0.0;
+
+  void add(double next_size, double next_seconds) {
+    size_before = size, seconds_before = seconds;
+    size = next_size, seconds = next_seconds;
+  }
+  double at(double all) const {
+    if (seconds_before <= 0.0 || all <= size) return seconds;
+    constexpr double kSteepest = 3.0;  // of a dense solution
+    const double power = std::log(seconds / seconds_before) / std::log(size / size_before);
+    return seconds * std::pow(all / size, std::clamp(power, 0.0, kSteepest));
+  }
+};
+
+// Asks others to stop when the time is over, or when the caller does.
+class Deadline {
+ public:
+  Deadline(double seconds, const std::stop_token& caller)
+      : forward_(caller, [this] { source_.request_stop(); }), clock_([this, seconds](const std::stop_token& done) {
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any wake;
+          wake.wait_for(lock, done, std::chrono::duration<double>(seconds), [] { return false; });
+          source_.request_stop();
+        }) {}
+
+  Control control() const { return {.stop = source_.get_token()}; }
+
+ private:
+  std::stop_source source_;
+  std::stop_callback<std::function<void()>> forward_;
+  std::jthread clock_;  // last: it is joined first
+};
+
+// None: even samples far smaller than the whole take too long, and what a method does with these may not be what it does with
+// all, as one that fits its parameters on a subset.
+std::optional<double> method_seconds(const FitPlan& plan, const Observations& observations, const Control& control) {
+  constexpr std::size_t kFirst = 1000;
+  constexpr double kMost = 15.0;      // seconds of all samples together
+  constexpr double kFarthest = 16.0;  // times the last sample
+  const auto begun = std::chrono::steady_clock::now();
+  const auto left = [&] { return kMost - std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count(); };
+  const Deadline deadline(kMost, control.stop);
+  const std::size_t all = plan.split.training.size(), judged = plan.split.held_out.size() + plan.test.size();
+  Growth fit, point;
+  try {
+    for (std::size_t wanted = kFirst;; wanted *= 2) {
+      const MethodData rows = method_data(thinned(plan, wanted), observations);
+      const InterpolatorData data = rows.view();
+      const std::size_t size = data.training.values.rows, count = std::min(kTimedPoints, size);
+      const std::unique_ptr<Interpolator> method = make_interpolator(text_of(*plan.settings.fit.method), plan.domain);
+      fit.add(static_cast<double>(size),
+              elapsed([&] { method->fit(data, interpolator_options(plan.settings), deadline.control()); }));
+      const std::vector<float> points = some_points(data.training.coordinates, count);
+      std::vector<double> mean(count), sd(count);
+      const auto predict = [&] {
+        method->predict({points.data(), count, data.training.coordinates.cols}, {.mean = mean, .sd_epistemic = sd});
+      };
+      point.add(static_cast<double>(size), elapsed(predict) / static_cast<double>(count));
+      if (size == all || fit.at(2.0 * fit.size) > left()) break;
+    }
+  } catch (const Stopped&) {
+    control.check_stop("stopped while planning");
+  }
+  if (static_cast<double>(all) > kFarthest * fit.size) return std::nullopt;
+  return fit.at(static_cast<double>(all)) + static_cast<double>(judged) * point.at(static_cast<double>(all));
+}
+
 }  // namespace
 
-std::optional<double> foresee_seconds(const FitPlan& plan, const Dataset& data, const Control& control) {
-  if (plan.method == FitMethod::other || plan.settings.tune.method == TuneMethod::bayes) return std::nullopt;
-  FitPlan few = thinned(plan);
-  const MethodData rows = method_data(few, data.observations);
-  double seconds = 0.0;
-  if (has_networks(plan)) {
-    few.split.training = plan.split.training;
-    seconds += training_seconds(few, rows.rows.view(), control);
+std::optional<double> foresee_trial_seconds(const FitPlan& plan, const Dataset& data, const Control& control) {
+  constexpr double kTrained = 0.8;  // of the training observations; the rest judge
+  for (const SearchedSetting setting : plan.settings.tune.settings) {
+    if (setting == SearchedSetting::layers || setting == SearchedSetting::features) return std::nullopt;
   }
+  const auto training = static_cast<std::size_t>(kTrained * static_cast<double>(plan.split.training.size()));
+  FitPlan trial = replan(plan, plan.settings, training);
+  trial.members = plan.settings.tune.members.value_or(kTrialMembers);
+  trial.split.training.resize(training);
+  MethodData rows = method_data(thinned(plan, kThinned), data.observations);
+  rows.rows.folds = {};  // a trial's networks see all rows
+  return training_seconds(trial, rows.rows.view(), control);
+}
+
+std::optional<double> foresee_seconds(const FitPlan& plan, const Dataset& data, const Control& control) {
+  if (plan.method == FitMethod::other) return method_seconds(plan, data.observations, control);
+  double seconds = 0.0;
+  if (plan.settings.tune.method == TuneMethod::bayes) {
+    const auto trial = foresee_trial_seconds(plan, data, control);
+    if (!trial) return std::nullopt;
+    seconds += *trial * static_cast<double>(plan.settings.tune.trials);
+  }
+  FitPlan few = thinned(plan, kThinned);
+  const MethodData rows = method_data(few, data.observations);
+  few.split.training = plan.split.training;
+  if (has_networks(plan)) seconds += training_seconds(few, rows.rows.view(), control);
   if (plan.method != FitMethod::network) {
-    few.split.training = plan.split.training;
     const std::size_t out_of_fold = std::min(kOutOfFoldRows, plan.split.training.size());
     seconds += process_seconds(few, rows.view(), out_of_fold + plan.split.held_out.size() + plan.test.size(), control);
   }

@@ -19,14 +19,41 @@ TEST(ForeseenTime, GrowsWithTheEpochs) {
   EXPECT_GT(*many, 5.0 * *few);  // a hundred times, but for what else the machine does
 }
 
-TEST(ForeseenTime, IsNotKnownOfOtherMethodsAndSearches) {
+TEST(ForeseenTime, OfAnotherMethodGoesOnFromSamples) {
+  RunSettings settings;
+  settings.fit.method = fit_choice("exact:subset=100");
+  const auto seconds = [&](std::size_t points) {
+    const Dataset data = small_dataset(20, points);
+    return foresee_seconds(plan_fit(settings, data), data).value();
+  };
+  const double few = seconds(40),
+               many = seconds(2000);  // 800 and 40,000 observations: the cube of 50, if all goes to the solution
+  EXPECT_GT(few, 0.0);
+  EXPECT_GT(many, 100.0 * few);
+}
+
+TEST(ForeseenTime, OfASearchIsThatOfItsTrialsAndOfTheFit) {
+  const Dataset data = small_dataset(20, 40);
+  RunSettings settings = small_settings();
+  settings.fit.method = FitMethod::network;
+  settings.train.epochs = 2000.0;
+  const auto fit = foresee_seconds(plan_fit(settings, data), data);
+  settings.tune.method = TuneMethod::bayes;
+  settings.tune.trials = 20;
+  const auto search = foresee_seconds(plan_fit(settings, data), data);
+  ASSERT_TRUE(fit && search);
+  EXPECT_GT(*search, 3.0 * *fit);  // twenty trials on four fifths of the rows, but for what else the machine does
+  settings.tune.settings = {SearchedSetting::features};
+  EXPECT_FALSE(foresee_seconds(plan_fit(settings, data), data));
+}
+
+TEST(ForeseenTime, StopsWhenAskedTo) {
   const Dataset data = small_dataset(20, 40);
   RunSettings settings;
-  settings.fit.method = fit_choice("nngp");
-  EXPECT_FALSE(foresee_seconds(plan_fit(settings, data), data));
-  settings.fit.method = FitMethod::network;
-  settings.tune.method = TuneMethod::bayes;
-  EXPECT_FALSE(foresee_seconds(plan_fit(settings, data), data));
+  settings.fit.method = fit_choice("svgp");
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_THROW(foresee_seconds(plan_fit(settings, data), data, {.stop = source.get_token()}), Stopped);
 }
 
 TEST(ForeseenMemory, OfAProcessIsThatOfItsObservationsAndOfNoNetwork) {

@@ -19,24 +19,18 @@ bool is_remote(const std::filesystem::path& path) {
 
 bool is_zarr(const std::filesystem::path& path) {
   std::error_code error;
-  return std::filesystem::is_regular_file(path / ".zgroup", error);
+  return std::filesystem::is_regular_file(path / ".zgroup", error) || is_zarr_3(path);
 }
 
 bool is_zarr_3(const std::filesystem::path& path) {
   std::error_code error;
-  return std::filesystem::is_regular_file(path / "zarr.json", error);
+  return std::filesystem::is_regular_file(path / "zarr.json", error) && !std::filesystem::exists(path / ".zgroup", error);
 }
 
 void check_is_no_folder(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error) || is_zarr(path)) return;
-  if (!is_zarr_3(path)) {
-    throw Error(fmt::format("{}: is a folder; name the files in it, for instance {}", path.string(), (path / "*.nc").string()));
-  }
-  throw Error(
-      fmt::format("{}: is a Zarr store of version 3, and drift reads version 2; write it again with xarray, as "
-                  "xarray.open_zarr(\"{}\").to_zarr(\"{}_v2.zarr\", zarr_format=2) or .to_netcdf(\"{}.nc\")",
-                  path.string(), path.filename().string(), path.stem().string(), path.stem().string()));
+  throw Error(fmt::format("{}: is a folder; name the files in it, for instance {}", path.string(), (path / "*.nc").string()));
 }
 
 bool is_hdf5(const std::filesystem::path& path) {

@@ -16,6 +16,7 @@
 #include "netcdf/classic_header.h"
 #include "netcdf/file_kind.h"
 #include "netcdf/netcdf_call.h"
+#include "netcdf/zarr_3.h"
 #include "netcdf/zarr_codecs.h"
 
 namespace drift {
@@ -61,14 +62,17 @@ std::string address_of(const std::filesystem::path& path) {
 
 NcReader::NcReader(const std::filesystem::path& path) : NcSource(path) {
   check_readable(path);
+  if (is_zarr_3(path)) view_ = std::make_unique<const Zarr3View>(path);
   open();
   if (is_zarr(path)) unpack_zarr();
 }
 
+std::filesystem::path NcReader::store() const { return view_ ? view_->store() : path(); }
+
 void NcReader::open() {
   const auto lock = lock_netcdf();
   const QuietStderr quiet(is_remote(path()));
-  if (const int status = nc_open(address_of(path()).c_str(), NC_NOWRITE, &file_); status != NC_NOERR)
+  if (const int status = nc_open(address_of(store()).c_str(), NC_NOWRITE, &file_); status != NC_NOERR)
     fail_to_open(path(), status);
   try {
     list_group(file_, "");
@@ -83,11 +87,11 @@ void NcReader::unpack_zarr() {
   {
     const auto lock = lock_netcdf();
     const auto is_packed = [&](const NcVariable& variable) {
-      return !missing_codecs(path(), variable.name, filters_of(variable)).empty();
+      return !missing_codecs(store(), variable.name, filters_of(variable)).empty();
     };
     if (std::none_of(variables().begin(), variables().end(), is_packed)) return;
   }
-  auto unpacked = UnpackedZarr::of(path());
+  auto unpacked = UnpackedZarr::of(store());
   if (!unpacked) return;
   NcReader other(unpacked->file());
   for (const NcVariable& variable : variables()) {
@@ -171,7 +175,11 @@ std::vector<double> NcReader::numbers_of(int group, int variable, const std::str
 std::vector<double> NcReader::numbers(const std::string& attribute) const { return numbers_of(file_, NC_GLOBAL, attribute); }
 
 std::vector<double> NcReader::numbers(const NcVariable& variable, const std::string& attribute) const {
-  return numbers_of(variable.group, variable.id, attribute);
+  std::vector<double> found = numbers_of(variable.group, variable.id, attribute);
+  if (found.empty() && attribute == "_FillValue" && is_zarr(path()) && !unpacked_) {
+    if (const auto fill = zarr_fill_value(store(), variable.name)) found = {*fill};
+  }
+  return found;
 }
 
 int NcReader::type_of(const NcVariable& variable, const std::string& attribute) const {
@@ -216,7 +224,7 @@ std::size_t NcReader::filters_of(const NcVariable& variable) {
 }
 
 void NcReader::check_packing(const NcVariable& variable) const {
-  if (is_zarr(path()) && !unpacked_) check_codecs(path(), variable.name, filters_of(variable));
+  if (is_zarr(path()) && !unpacked_) check_codecs(path(), store(), variable.name, filters_of(variable));
 }
 
 bool NcReader::has_checksums(const NcVariable& variable) const {

@@ -13,6 +13,7 @@
 namespace drift {
 
 class UnpackedZarr;
+class Zarr3View;
 
 // A NetCDF file (classic, 64-bit, 4), a Zarr store or what a server gives by OPeNDAP, open for reading. Safe to use from several
 // threads; they take turns.
@@ -40,6 +41,7 @@ class NcReader : public NcSource {
   void read_through(const NcVariable& variable) const;
 
  private:
+  std::filesystem::path store() const;  // that is open: of a Zarr store of version 3 one of version 2
   void open();
   void unpack_zarr();
   static std::size_t filters_of(const NcVariable& variable);
@@ -49,6 +51,7 @@ class NcReader : public NcSource {
   int type_of(const NcVariable& variable, const std::string& attribute) const override;
   void check_packing(const NcVariable& variable) const;
 
+  std::unique_ptr<const Zarr3View> view_;
   std::unique_ptr<const UnpackedZarr> unpacked_;  // what is open in place of a store that is packed
   int file_ = -1;
 };

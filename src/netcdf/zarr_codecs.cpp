@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -43,19 +44,28 @@ std::vector<std::string> codecs_of(const std::filesystem::path& metadata) {
 
 }  // namespace
 
+std::optional<double> zarr_fill_value(const std::filesystem::path& store, const std::string& array) {
+  std::ifstream file(store / array / ".zarray");
+  const json metadata = json::parse(file, nullptr, false);
+  const json fill = metadata.is_object() ? metadata.value("fill_value", json()) : json();
+  if (fill == "NaN") return std::nan("");
+  return fill.is_number() ? std::optional(fill.get<double>()) : std::nullopt;
+}
+
 std::vector<std::string> missing_codecs(const std::filesystem::path& store, const std::string& array, std::size_t applied) {
   std::vector<std::string> codecs = codecs_of(store / array / ".zarray");
   if (codecs.size() <= applied) codecs.clear();
   return codecs;
 }
 
-void check_codecs(const std::filesystem::path& store, const std::string& array, std::size_t applied) {
+void check_codecs(const std::filesystem::path& called, const std::filesystem::path& store, const std::string& array,
+                  std::size_t applied) {
   const std::vector<std::string> codecs = missing_codecs(store, array, applied);
   if (codecs.empty()) return;
   throw Error(fmt::format(
       "{}: variable '{}' is packed with {}, which neither this netCDF library nor GDAL (gdal-bin) unpacks here; write it "
       "again without compressor and filters, or as NetCDF, as xarray does: xarray.open_zarr(\"{}\").to_netcdf(\"{}.nc\")",
-      store.string(), array, fmt::join(codecs, " and "), store.filename().string(), store.stem().string()));
+      called.string(), array, fmt::join(codecs, " and "), called.filename().string(), called.stem().string()));
 }
 
 std::unique_ptr<const UnpackedZarr> UnpackedZarr::of(const std::filesystem::path& store) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,13 @@ namespace drift {
 // filters, `applied`, as the array's metadata list.
 std::vector<std::string> missing_codecs(const std::filesystem::path& store, const std::string& array, std::size_t applied);
 
-// Throws Error naming them.
-void check_codecs(const std::filesystem::path& store, const std::string& array, std::size_t applied);
+// The number that stands for a missing value, NaN among them, by the array's metadata, where netCDF-C shows no _FillValue; none:
+// no value is missing.
+std::optional<double> zarr_fill_value(const std::filesystem::path& store, const std::string& array);
+
+// Throws Error naming them, and the store as it is `called`.
+void check_codecs(const std::filesystem::path& called, const std::filesystem::path& store, const std::string& array,
+                  std::size_t applied);
 
 // A store as a temporary NetCDF file, gone with its owner.
 class UnpackedZarr {

@@ -138,6 +138,19 @@ TEST(FieldFile, DescribesItsCoordinatesAsCfAsks) {
   EXPECT_EQ(read(folder / "map.nc", "longitude").front(), 0.5);
 }
 
+// "1" would say that they have no dimension.
+TEST(FieldFile, GivesValuesOfUnknownUnitsNoUnits) {
+  const ScratchFolder folder;
+  FieldHeader options = options_on("bbox:0,60,10,70:1");
+  options.layers[0].info.unit.clear();
+  options.layers[0].info.standard_name.clear();
+  write_all(folder / "map.nc", options);
+  const NcReader reader(folder / "map.nc");
+  EXPECT_EQ(text(reader, "sla", "units"), "none");
+  EXPECT_EQ(text(reader, "sla", "standard_name"), "none");
+  EXPECT_EQ(text(reader, "sla", "long_name"), "Sea level anomaly");
+}
+
 TEST(FieldFile, PutsAProjectedGridOnTheEarthTwice) {
   const ScratchFolder folder;
   const FieldHeader options = options_on("EPSG:6931:500km");

@@ -180,7 +180,7 @@ std::vector<TrialOutcome> Trials::run(Engine& engine, std::span<const Proposal> 
 Trials::Prepared Trials::prepare(const Proposal& proposal, DrawsAhead* ahead) const {
   RunSettings settings = plan_.settings;
   apply_point(space_, proposal.point, settings);
-  const std::size_t members = settings.tune.members.value_or(3);
+  const std::size_t members = settings.tune.members.value_or(kTrialMembers);
   Prepared trial{.plan = replan(plan_, settings, training_.values.size()), .model = {}};
   // The mean loss over networks is not that of their mean: it would count each one's own noise against the trial.
   if (settings.tune.objective == TuneObjective::loss) trial.plan.recipe.value_noise = 0.0;

@@ -109,6 +109,26 @@ TEST(Fit, PlansWithoutTrainingWhenAsked) {
   }
 }
 
+TEST(Fit, PlansOtherMethodsAndSearchesWithTheirTime) {
+  const TemporaryFolder folder;
+  const std::string fit = fmt::format("drift fit '{}' --value ssh --plan ", (small_run() / "tracks.nc").string());
+  const FinishedRun kriging = run_shell(folder.path(), fit + "--method nngp");
+  ASSERT_EQ(kriging.status, 0) << kriging.err;
+  EXPECT_TRUE(contains(kriging.out, "\nMemory: not foreseen; this method makes sure")) << kriging.out;
+  EXPECT_TRUE(contains(kriging.out, "\nTime: about ")) << kriging.out;
+  const FinishedRun search =
+      run_shell(folder.path(), fit + fmt::format("--method network {} --tune bayes --trials 4", kSmallNetworks));
+  ASSERT_EQ(search.status, 0) << search.err;
+  EXPECT_TRUE(contains(search.out, "on this machine, search and fit together.\n")) << search.out;
+  const FinishedRun layers =
+      run_shell(folder.path(), fit + fmt::format("--method network {} --tune bayes --search layers", kSmallNetworks));
+  EXPECT_TRUE(contains(layers.out, "\nTime: not foreseen; that of a trial depends")) << layers.out << layers.err;
+  const FinishedRun tune = run_shell(folder.path(), fmt::format("drift tune '{}' --value ssh --plan {} --trials 4",
+                                                                (small_run() / "tracks.nc").string(), kSmallNetworks));
+  ASSERT_EQ(tune.status, 0) << tune.err;
+  EXPECT_TRUE(contains(tune.out, "\nSearch: 4 trials.\nTime: about ") && contains(tune.out, " per trial, about ")) << tune.out;
+}
+
 TEST(Fit, WithQuickTakesTheProcessAloneAndSaysSo) {
   const TemporaryFolder folder;
   const std::string tracks = (small_run() / "tracks.nc").string();

@@ -342,6 +342,38 @@ TEST(Inspect, PrintsAUnitOnceAndASingleTimeAsOne) {
   EXPECT_TRUE(contains(text.out, "Where\n   3 W ")) << text.out;
 }
 
+// Neither "1" nor anything else is made up for it, in the map or in what is read from it.
+TEST(Predict, OfValuesWithoutAKnownUnitHasNone) {
+  const TemporaryFolder folder;
+  std::ofstream table(folder.path() / "t.csv");
+  table << "lon,lat,value\n";
+  for (int i = 0; i < 300; ++i) table << i % 20 << ',' << (i / 20) % 15 << ',' << 0.01 * ((i * 37) % 101) << '\n';
+  table.close();
+  const FinishedRun run =
+      run_shell(folder.path(), fmt::format("drift fit t.csv --method network {} --quiet --out m.safetensors && drift predict "
+                                           "m.safetensors --grid bbox:0,0,19,14:1 --mask none --out map.nc",
+                                           kSmallNetworks));
+  ASSERT_EQ(run.status, 0) << run.err;
+  for (const char* layer : {"value", "value_sd"}) {
+    const FinishedRun again = run_shell(folder.path(), fmt::format("drift inspect map.nc --value {} --json", layer));
+    ASSERT_EQ(again.status, 0) << again.err;
+    EXPECT_EQ(json::parse(again.out)["unit"], "") << layer;
+  }
+}
+
+// From 10 W eastwards over the date line to 90 W: 350 to 630 degrees.
+TEST(Inspect, NamesTheEndsOfAMapOnTheirSideOfGreenwich) {
+  const TemporaryFolder folder;
+  std::ofstream table(folder.path() / "t.csv");
+  table << "lon,lat,value\n";
+  for (int lon = -10; lon <= 270; lon += 20) table << lon << ',' << lon % 7 << ",1." << lon + 10 << '\n';
+  table.close();
+  const FinishedRun text = run_shell(folder.path(), "drift inspect t.csv");
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_TRUE(contains(text.out, "Where\n   10 W ")) << text.out;
+  EXPECT_TRUE(contains(text.out, " 90 W\n")) << text.out;
+}
+
 TEST(Inspect, PrintsTheQualityControlOfAProduct) {
   const std::string files = std::string(DRIFT_TEST_DATA) + "/gsfc_reference_ssh/*.nc";
   if (!std::filesystem::exists(std::string(DRIFT_TEST_DATA) + "/gsfc_reference_ssh")) GTEST_SKIP() << "no real data at " << files;

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+
+#include "core/child_process.h"
+
+namespace drift {
+
+// A Zarr store of version 3 as a temporary one of version 2, which netCDF-C and GDAL read: chunks are the same bytes under other
+// names, so that links to them and metadata written anew are enough. Gone with its owner.
+class Zarr3View {
+ public:
+  // Throws Error for what version 2 has not: shards, checksums, transposed chunks, unwritten chunks of values that are not
+  // missing. Arrays of texts are left out.
+  explicit Zarr3View(const std::filesystem::path& store);
+
+  std::filesystem::path store() const { return folder_.path() / "store.zarr"; }
+
+ private:
+  TemporaryFolder folder_{"Zarr"};
+};
+
+}  // namespace drift
