@@ -17,6 +17,7 @@
 #include "netcdf/file_kind.h"
 #include "netcdf/netcdf_call.h"
 #include "netcdf/zarr_codecs.h"
+#include "netcdf/zarr_metadata.h"
 
 namespace drift {
 namespace {
@@ -27,7 +28,8 @@ std::string trimmed(std::string text) {
 }
 
 void check_readable(const std::filesystem::path& path) {
-  if (is_remote(path) || is_zarr(path)) return;
+  if (is_remote(path)) return;
+  if (is_zarr(path)) return check_zarr_metadata(path);
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) throw Error(fmt::format("{}: {}", path.string(), why_missing(path)));
@@ -59,10 +61,10 @@ std::string address_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-NcReader::NcReader(const std::filesystem::path& path) : NcSource(path) {
+NcReader::NcReader(const std::filesystem::path& path, Packed packed) : NcSource(path) {
   check_readable(path);
   open();
-  if (is_zarr(path)) unpack_zarr();
+  if (packed == Packed::unpack && is_zarr(path)) unpack_zarr();
 }
 
 void NcReader::open() {
