@@ -34,6 +34,7 @@ void check_readable(const std::filesystem::path& path) {
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) throw Error(fmt::format("{}: {}", path.string(), why_missing(path)));
   check_is_no_folder(path);
+  if (!std::filesystem::is_regular_file(status)) throw Error(fmt::format("{}: is not a regular file", path.string()));
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error) throw Error(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
   if (bytes == 0) throw Error(fmt::format("{}: is empty", path.string()));
