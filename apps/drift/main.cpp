@@ -12,6 +12,7 @@
 #include <ctime>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -128,7 +129,10 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);               // also runs the verb
   } catch (const CLI::Success& asked) {  // --help, --version
-    return app.exit(asked);
+    std::ostringstream text;
+    const int status = app.exit(asked, text, text);
+    put(stdout, text.str());
+    return status;
   } catch (const CLI::ParseError& error) {
     return wrong_command_line(app, error);
   }

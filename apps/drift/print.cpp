@@ -1,7 +1,6 @@
 #include "print.h"
 
 #include <cerrno>
-#include <iostream>
 
 #include "drift/text.h"
 
@@ -23,7 +22,6 @@ void put(std::FILE* stream, const std::string& text) {
 }
 
 int output_error() {
-  std::cout.flush();
   errno = 0;
   note_error(std::fflush(stdout) != 0);
   note_error(std::ferror(stdout) != 0);

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "comparing/compare_parts.h"
+#include "core/parse_json.h"
 #include "core/threads.h"
 #include "core/whole_file.h"
 #include "data/groups.h"
@@ -39,14 +40,15 @@ std::string plain_name(const std::string& method) {
   return name.substr(0, 60);
 }
 
+constexpr std::size_t kMostKept = std::size_t{1} << 20;  // bytes of a kept fit: some tens of numbers
+
 // The fit as the folder has it; none: it is still to be done, or to be done again.
 std::optional<ComparedFit> kept_fit(const ComparePlan& plan, const std::string& method, std::uint64_t seed) {
   if (plan.folder.empty()) return std::nullopt;
   const std::string stem = fit_stem(plan, method, seed).string();
-  std::ifstream file(stem + ".json", std::ios::binary);
-  if (!file) return std::nullopt;
+  if (!std::filesystem::exists(stem + ".json")) return std::nullopt;
   if (seed == plan.seeds.front() && !std::filesystem::exists(stem + ".nc")) return std::nullopt;
-  ComparedFit fit = compared_fit_from_json(std::string(std::istreambuf_iterator<char>(file), {}));
+  ComparedFit fit = compared_fit_from_json(read_bounded_file(stem + ".json", "the result of a fit", kMostKept));
   if (fit.method != method || fit.seed != seed || !fit.failure.empty()) return std::nullopt;
   return fit;
 }
@@ -113,13 +115,15 @@ std::string to_json(const ComparedFit& fit) {
 
 ComparedFit compared_fit_from_json(const std::string& text) {
   try {
-    const nlohmann::json json = nlohmann::json::parse(text);
+    const nlohmann::json json = parse_json(text, "the saved result of a fit");
     ComparedFit fit = {.method = json.at("method"), .seed = json.at("seed"), .failure = json.at("failure")};
     for (const auto& [name, value] : json.at("measures").items()) fit.measures[name] = value.get<double>();
     for (const auto& pair : json.at("findings")) fit.findings.emplace_back(pair.at(0), pair.at(1));
     return fit;
   } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("the saved result of a fit cannot be read: {}; --fresh repeats the fit", error.what()));
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}; --fresh repeats the fit", error.what()));
   }
 }
 

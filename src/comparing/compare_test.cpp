@@ -537,6 +537,9 @@ TEST(ComparedFit, ComesBackFromJson) {
   EXPECT_EQ(back.measures, fit.measures);
   EXPECT_EQ(back.findings, fit.findings);
   EXPECT_THROW(compared_fit_from_json("{\"method\": 3}"), Error);
+  EXPECT_THAT(
+      [] { compared_fit_from_json(std::string(300'000, '[')); },
+      testing::ThrowsMessage<Error>("the saved result of a fit: the JSON is nested more than 16 deep; --fresh repeats the fit"));
 }
 
 TEST(CompareFolder, HoldsTablesRunFileAndMaps) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/parse_json.h"
 #include "drift/did_you_mean.h"
 
 namespace drift {
@@ -21,10 +22,11 @@ std::string describe(const nlohmann::json& json) {
 
 }  // namespace
 
-void JsonReader::check_length(const std::string& text) const {
+nlohmann::json JsonReader::parse_text(const std::string& text) const {
   if (text.size() > kMaxText) {
     throw Error(fmt::format("{}: the text has {} bytes but at most {} are read", subject_, text.size(), kMaxText));
   }
+  return parse_json(text, subject_);
 }
 
 void JsonReader::check_keys(const Json& json, const std::string& where, std::span<const std::string_view> known) const {

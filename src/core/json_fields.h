@@ -58,9 +58,7 @@ class JsonReader {
   // Throws Error unless `text` is JSON and fits T.
   template <HasFields T>
   T parse(const std::string& text) const {
-    check_length(text);
-    const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-    if (json.is_discarded()) throw Error(fmt::format("{}: the text is not valid JSON", subject_));
+    const Json json = parse_text(text);
     T value;
     read(json, "", value);
     return value;
@@ -69,7 +67,7 @@ class JsonReader {
  private:
   using Json = nlohmann::json;
 
-  void check_length(const std::string& text) const;
+  Json parse_text(const std::string& text) const;
   void check_keys(const Json& json, const std::string& where, std::span<const std::string_view> known) const;
   [[noreturn]] void refuse(const std::string& where, const char* wanted, const Json& json) const;
 

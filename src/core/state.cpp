@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "core/parse_json.h"
 #include "drift/error.h"
 
 namespace drift {
@@ -108,8 +109,8 @@ std::string State::metadata() const { return nlohmann::ordered_json{{"numbers", 
 
 void State::set_metadata(const std::string& json) {
   const auto refuse = [] { throw Error("the metadata of the method's state cannot be read"); };
-  const nlohmann::json read = nlohmann::json::parse(json, nullptr, false);
-  if (read.is_discarded() || !read.is_object() || !read.contains("numbers") || !read.contains("texts")) refuse();
+  const nlohmann::json read = parse_json(json, "the metadata of the method's state");
+  if (!read.is_object() || !read.contains("numbers") || !read.contains("texts")) refuse();
   if (!read["numbers"].is_object() || !read["texts"].is_object()) refuse();
   for (const auto& [name, value] : read["numbers"].items()) {
     if (!value.is_number()) refuse();

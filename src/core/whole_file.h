@@ -15,6 +15,10 @@ namespace drift {
 void read_blocks(const std::filesystem::path& path, const std::function<void(std::span<const std::byte>)>& take);
 std::string read_whole_file(const std::filesystem::path& path);
 
+// A file of a user's that is small if it is what it should be, "a run file": a regular file or a pipe, of at most so many bytes.
+// Anything else, such as a device without end, throws Error, which begins with the path.
+std::string read_bounded_file(const std::filesystem::path& path, const char* what, std::size_t most_bytes);
+
 // Makes a file or replaces what is in it, without the care of AtomicFile.
 void write_whole_file(const std::filesystem::path& path, std::span<const char> bytes);
 // The same at a place in an open file.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "core/atomic_file.h"
 #include "core/scratch_folder.h"
@@ -22,6 +23,32 @@ TEST(WholeFile, IsReadAsItWasWrittenHoweverLong) {
     write_whole_file(folder / "f", text);
     EXPECT_TRUE(read_whole_file(folder / "f") == text) << text.size();
   }
+}
+
+TEST(BoundedFile, IsAFileOrPipeOfLimitedSize) {
+  const ScratchFolder folder;
+  const auto refusal = [](const std::filesystem::path& path, std::size_t most) -> std::string {
+    try {
+      read_bounded_file(path, "a list", most);
+    } catch (const Error& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with(path.string() + ": ")) << error.what();
+      return std::string(error.what()).substr(path.string().size() + 2);
+    }
+    return "";
+  };
+  const std::string text(200'000, 'x');
+  write_bytes(folder / "f", text);
+  EXPECT_TRUE(read_bounded_file(folder / "f", "a list", text.size()) == text);
+  EXPECT_EQ(refusal(folder / "f", text.size() - 1), "is larger than a list may be (199999 bytes)");
+  EXPECT_EQ(refusal(folder / "none", 1), "cannot be read: No such file or directory");
+  EXPECT_EQ(refusal("/", 1), "is a folder, not a list");
+  EXPECT_EQ(refusal("/dev/zero", 1), "is neither a regular file nor a pipe, so not a list");
+  int ends[2] = {};
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  ASSERT_EQ(::write(ends[1], "abc", 3), 3);
+  ::close(ends[1]);
+  EXPECT_EQ(read_bounded_file("/proc/self/fd/" + std::to_string(ends[0]), "a list", 3), "abc");
+  ::close(ends[0]);
 }
 
 TEST(WholeFile, ThatCannotBeReadOrWrittenIsAnErrorWithItsReason) {

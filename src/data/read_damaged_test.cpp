@@ -55,6 +55,50 @@ TEST(DamagedFile, WithFlippedBytesIsReadOrRefused) {
   EXPECT_GT(read, 100u);
 }
 
+// Such a file can be opened and listed; reading its numbers fails.
+void damage_chunks(const std::filesystem::path& path) {
+  constexpr std::size_t kCount = 2000;
+  {
+    NcTestFile file(path);
+    std::vector<double> numbers;
+    for (std::size_t i = 0; i < kCount; ++i) numbers.push_back(static_cast<double>(i * i % 83));
+    const int n = file.dimension("time", kCount);
+    file.variable("lat", NC_FLOAT, {n}, numbers, "degrees_north", "latitude");
+    file.variable("lon", NC_FLOAT, {n}, numbers, "degrees_east", "longitude");
+    file.deflate(file.variable("ssh", NC_DOUBLE, {n}, numbers, "m"), {kCount});
+  }
+  std::string bytes = read_bytes(path);
+  const std::size_t chunk = bytes.find("\x78\x01");  // as deflated data of level 1 begin
+  ASSERT_NE(chunk, std::string::npos);
+  for (std::size_t i = chunk + 2; i < chunk + 200; ++i) bytes[i] = static_cast<char>(~bytes[i]);
+  write_bytes(path, bytes);
+}
+
+TEST(DamagedFile, OfAListWhoseNumbersCannotBeReadMayBeSkipped) {
+  const ScratchFolder folder;
+  const auto path = [&](const char* name) { return (folder / name).string(); };
+  for (const char* name : {"a.nc", "c.nc"}) {
+    NcTestFile file(folder / name);
+    const double first = *name == 'a' ? 1.0 : 11.0;
+    const int n = file.dimension("time", 3);
+    file.variable("lat", NC_FLOAT, {n}, {first, first + 1.0, first + 2.0}, "degrees_north", "latitude");
+    file.variable("lon", NC_FLOAT, {n}, {first, first + 1.0, first + 2.0}, "degrees_east", "longitude");
+    file.variable("ssh", NC_DOUBLE, {n}, {1.0, 2.0, 3.0}, "m");
+  }
+  damage_chunks(folder / "b.nc");
+  const ReadOptions stop = {.roles = {.value = "ssh"}}, skip = {.roles = {.value = "ssh"}, .bad_files = BadFiles::skip};
+  const std::vector<std::string> all = {path("a.nc"), path("b.nc"), path("c.nc")};
+  EXPECT_THAT(refusal(all, stop),
+              testing::AllOf(HasSubstr("b.nc: variable 'ssh' cannot be read"), HasSubstr("--bad-files skip")));
+  const Reading reading = read_observations(all, skip);
+  EXPECT_EQ(reading.observations.size(), 6u);
+  EXPECT_THAT(reading.report.files, testing::ElementsAre(path("a.nc"), path("c.nc")));
+  EXPECT_THAT(reading.report.warnings, testing::Contains(testing::AllOf(HasSubstr("b.nc"), HasSubstr("left out"))));
+  EXPECT_THAT(refusal({path("b.nc")}, skip), HasSubstr("none of 1 files can be read; " + path("b.nc")));
+  // A wrong request is no damage.
+  EXPECT_THAT(refusal(all, {.roles = {.value = "sla"}, .bad_files = BadFiles::skip}), HasSubstr("sla"));
+}
+
 TEST(EmptyFile, IsAnErrorAloneAndNoneBesideOthers) {
   const ScratchFolder folder;
   {

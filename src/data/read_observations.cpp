@@ -28,8 +28,8 @@
 #include "data/tracks.h"
 #include "drift/error.h"
 #include "drift/read_arrays.h"
-#include "netcdf/file_kind.h"
 #include "netcdf/guarded_open.h"
+#include "netcdf/netcdf_call.h"
 #include "netcdf/netcdf_reader.h"
 
 namespace drift {
@@ -213,18 +213,31 @@ class ObservationReader {
   Reading read() && {
     const auto read_one = netcdf_ ? read_netcdf_file : read_csv_file;
     const int threads = netcdf_ ? threads_ : 1;  // a CSV file is read by several by itself
+    damage_.resize(files_.size());
     InOrder().run(
-        files_.size(), threads, [&](std::size_t i) { return read_one(files_[i], options_, filter_, control_); },
+        files_.size(), threads,
+        [&](std::size_t i) {
+          try {
+            return read_one(files_[i], options_, filter_, control_);
+          } catch (const NetcdfError& error) {
+            if (options_.bad_files == BadFiles::stop) throw Error(error.what() + hint(files_.size()));
+            damage_[i] = error.what();
+            return std::vector<OneFile>();
+          }
+        },
         [&](std::vector<OneFile>&& variables) {
           control_.check_stop("stopped while reading");
           control_.report(static_cast<double>(++merged_) / static_cast<double>(files_.size()), "reading");
           for (OneFile& variable : variables) merge(std::move(variable));
         });
+    leave_out_damaged();
     finish();
     return std::move(reading_);
   }
 
  private:
+  static constexpr const char* kLeftOut = "; it was left out.";
+
   static void add_once(std::vector<std::string>& texts, const std::string& text) {
     if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
   }
@@ -236,7 +249,7 @@ class ObservationReader {
     auto [wrong, warning] = try_to_open(files, options_.open_limit_s, opening);
     if (!warning.empty()) warnings_.push_back(std::move(warning));
     for (std::size_t i = 0; i < files.size() && options_.bad_files == BadFiles::skip; ++i) {
-      if (!wrong[i].empty() || (options_.open_limit_s > 0.0 && is_hdf5(files[i]))) continue;
+      if (!wrong[i].empty() || (options_.open_limit_s > 0.0 && needs_guard(files[i]))) continue;
       try {
         const NcReader file(files[i]);
       } catch (const Error& error) {
@@ -254,13 +267,29 @@ class ObservationReader {
       if (wrong[i].empty()) {
         good.push_back(files[i]);
       } else if (options_.bad_files == BadFiles::stop) {
-        throw Error(files.size() == 1 ? wrong[i] : wrong[i] + " (--bad-files skip reads the others)");
+        throw Error(wrong[i] + hint(files.size()));
       } else {
-        warnings_.push_back(wrong[i] + "; it was left out.");
+        warnings_.push_back(wrong[i] + kLeftOut);
       }
     }
     if (good.empty()) throw Error(fmt::format("none of {} files can be opened; {}", files.size(), wrong.front()));
     return good;
+  }
+
+  static std::string hint(std::size_t files) { return files == 1 ? "" : " (--bad-files skip reads the others)"; }
+
+  // Files that could be opened, but whose numbers netCDF could not read.
+  void leave_out_damaged() {
+    std::vector<std::filesystem::path> good;
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      if (damage_[i].empty())
+        good.push_back(files_[i]);
+      else
+        reading_.report.warnings.push_back(damage_[i] + kLeftOut);
+    }
+    if (good.empty()) throw Error(fmt::format("none of {} files can be read; {}", files_.size(), damage_.front()));
+    files_ = std::move(good);
+    reading_.report.files = files_;
   }
 
   void merge(OneFile&& file) {
@@ -363,6 +392,7 @@ class ObservationReader {
   bool netcdf_;
   int threads_;
   std::vector<std::filesystem::path> files_;
+  std::vector<std::string> damage_;  // of each file; empty: none
   Gathering gathering_;
   std::size_t merged_ = 0;
   bool begun_ = false, may_have_tracks_ = false;

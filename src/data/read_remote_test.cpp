@@ -308,7 +308,7 @@ TEST(Zarr, ThatIsPackedWithACodecThatNetcdfLacksIsRefusedByItsName) {
   write_zarr(store, R"("compressor": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1}, "filters": null)");
   EXPECT_THAT(refusal({store.string()}), AllOf(HasSubstr("tracks.zarr: variable '"), HasSubstr("packed with blosc (lz4), which"),
                                                HasSubstr("to_netcdf(\"tracks.nc\")")));
-  write_zarr(folder / "filtered.zarr", R"("compressor": null, "filters": [{"id": "delta", "dtype": "<f8"}, 7])");
+  write_zarr(folder / "filtered.zarr", R"("compressor": null, "filters": [{"id": "delta", "dtype": "<f8"}, {"id": ""}])");
   EXPECT_THAT(refusal({(folder / "filtered.zarr").string()}), HasSubstr("packed with delta and an unnamed codec"));
 }
 

@@ -37,9 +37,12 @@ bool is_hdf5(const std::filesystem::path& path) {
   constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
   constexpr std::size_t kBegins = 4;  // at the file's own beginning these tell, and damage behind them is HDF5's to find
   constexpr std::streamoff kFirstBlock = 512;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;  // a device may have no end
+  const auto size = static_cast<std::streamoff>(std::filesystem::file_size(path, error));
   std::array<char, kSignature.size()> bytes = {};
   std::ifstream file(path, std::ios::binary);
-  for (std::streamoff at = 0; file.seekg(at).read(bytes.data(), bytes.size()); at = at == 0 ? kFirstBlock : 2 * at) {
+  for (std::streamoff at = 0; at < size && file.seekg(at).read(bytes.data(), bytes.size()); at = at == 0 ? kFirstBlock : 2 * at) {
     const std::string_view text(bytes.data(), bytes.size());
     if (text == kSignature || (at == 0 && text.starts_with(kSignature.substr(0, kBegins)))) return true;
   }
@@ -47,6 +50,8 @@ bool is_hdf5(const std::filesystem::path& path) {
 }
 
 bool looks_like_netcdf(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;  // and nothing is taken out of a pipe
   std::array<char, 4> magic = {};
   std::ifstream file(path, std::ios::binary);
   file.read(magic.data(), magic.size());

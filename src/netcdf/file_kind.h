@@ -15,10 +15,11 @@ bool is_zarr_3(const std::filesystem::path& path);
 void check_is_no_folder(const std::filesystem::path& path);
 
 // Whether the file is based on HDF5: its signature may lie behind a user block of 512, 1024, 2048, ... bytes. False for what
-// cannot be opened.
+// cannot be opened or is not a regular file.
 bool is_hdf5(const std::filesystem::path& path);
 
-// Whether it is that, or begins as classic NetCDF files do. False for what cannot be opened.
+// Whether it is that, or begins as classic NetCDF files do. False for what cannot be opened or is not a
+// regular file.
 bool looks_like_netcdf(const std::filesystem::path& path);
 
 }  // namespace drift

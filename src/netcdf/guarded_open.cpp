@@ -24,6 +24,7 @@
 #include "core/threads.h"
 #include "drift/error.h"
 #include "netcdf/file_kind.h"
+#include "netcdf/hdf5_parts.h"
 #include "netcdf/netcdf_call.h"
 
 namespace drift {
@@ -118,11 +119,13 @@ class Guard {
   // The file at hand is what the child was lost to.
   void note_lost(bool hung) {
     const int status = end();
-    const std::string what = hung ? fmt::format("it hangs: HDF5 could not read it within {:g} s; the file is damaged", limit_)
-                             : WIFSIGNALED(status)
-                                 ? fmt::format("HDF5 crashes on it ({}); the file is damaged", ::sigdescr_np(WTERMSIG(status)))
-                                 : "not opened: the child process that was to try it first ended early";
-    results_.push_back(fmt::format("{}: {}", files_[results_.size()].string(), what));
+    const std::filesystem::path& file = files_[results_.size()];
+    const char* const reader = is_zarr(file) ? "netCDF" : "HDF5";
+    const std::string what =
+        hung                  ? fmt::format("it hangs: {} could not read it within {:g} s; the file is damaged", reader, limit_)
+        : WIFSIGNALED(status) ? fmt::format("{} crashes on it ({}); the file is damaged", reader, ::sigdescr_np(WTERMSIG(status)))
+                              : "not opened: the child process that was to try it first ended early";
+    results_.push_back(fmt::format("{}: {}", file.string(), what));
   }
 
   int end() {
@@ -177,8 +180,14 @@ int run(std::vector<std::unique_ptr<Guard>>& guards, const Control& control) {
 
 }  // namespace
 
+bool needs_guard(const std::filesystem::path& path) { return is_zarr(path) || is_hdf5(path); }
+
 void list_contents(const std::filesystem::path& path) {
-  const NcReader file(path);
+  if (is_hdf5(path)) {
+    const auto lock = lock_netcdf();
+    check_is_one_file(path);
+  }
+  const NcReader file(path, NcReader::Packed::as_it_is);
   const auto read_attributes = [&](const NcVariable& owner) {
     for (const std::string& name : file.attribute_names(owner)) {
       file.text(owner, name);
@@ -197,7 +206,7 @@ Tried try_to_open(std::span<const std::filesystem::path> files, double limit_s, 
   Tried all = {.wrong = std::vector<std::string>(files.size()), .warning = {}};
   std::vector<std::size_t> tried;
   for (std::size_t i = 0; i < files.size() && limit_s > 0.0; ++i) {
-    if (is_hdf5(files[i])) tried.push_back(i);
+    if (needs_guard(files[i])) tried.push_back(i);
   }
   const std::size_t children = std::min(tried.size(), static_cast<std::size_t>(threads_or_all(control.threads)));
   std::vector<std::unique_ptr<Guard>> guards;
@@ -217,8 +226,8 @@ Tried try_to_open(std::span<const std::filesystem::path> files, double limit_s, 
   }
   if (untried > 0) {
     all.warning = fmt::format(
-        "{} of {} NetCDF-4 files were not first tried in a child process, since none could be started ({}); a damaged one can "
-        "crash HDF5 and with it this program.",
+        "{} of {} NetCDF-4 files or Zarr stores were not first tried in a child process, since none could be started ({}); a "
+        "damaged one can crash HDF5 and with it this program.",
         untried, tried.size(), std::generic_category().message(error));
   }
   return all;

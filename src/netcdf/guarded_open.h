@@ -11,9 +11,9 @@
 
 namespace drift {
 
-// One flipped byte can make HDF5 crash, or loop for ever, as it opens or reads a file. So files that are based on it are first
-// opened and listed, with all their attributes, by a child process with a time limit; what is read afterwards has been seen to
-// open.
+// One flipped byte can make HDF5 crash, or loop for ever, as it opens or reads a file, and damaged metadata netCDF's reader of
+// Zarr stores. So files that are based on HDF5, and stores, are first opened and listed, with all their attributes, by a child
+// process with a time limit; what is read afterwards has been seen to open.
 //
 // Children are forks: a library has no program of its own to start, and a fork takes a millisecond. In a process with threads a
 // fork may use little: this one is made while no other thread of drift is inside netCDF or HDF5 (lock_netcdf), uses these, the
@@ -25,12 +25,15 @@ inline constexpr double kOpenLimitS = 30.0;
 // What a child does with a file; it throws what is wrong with it.
 using Listing = std::function<void(const std::filesystem::path& file)>;
 
-// Lists all that a file holds, as `ncdump -h` does.
+// Whether a file is tried by a child first: it is based on HDF5, or a Zarr store.
+bool needs_guard(const std::filesystem::path& path);
+
+// Lists all that a file holds, as `ncdump -h` does. Throws also for one that refers to other files (netcdf/hdf5_parts.h).
 void list_contents(const std::filesystem::path& file);
 
 struct Tried {
-  // Of each file: what happened to it, as a message that begins with its path; empty: nothing bad, or the file is not based on
-  // HDF5 (those have their own checks).
+  // Of each file: what happened to it, as a message that begins with its path; empty: nothing bad, or the file needs no guard
+  // (those have their own checks).
   std::vector<std::string> wrong;
   std::string warning;  // a sentence, where some went untried because no child could be had
 };

@@ -135,6 +135,54 @@ TEST(TryToOpen, TriesFilesBehindAUserBlock) {
   EXPECT_FALSE(is_hdf5(folder / "other"));
 }
 
+// Also what can be seen of a device: its bytes never end, nor did the search for a signature among them.
+TEST(FileKind, OfADeviceOrAFileOfHolesIsToldAtOnce) {
+  const ScratchFolder folder;
+  std::filesystem::create_symlink("/dev/zero", folder / "zero");
+  write_bytes(folder / "holes", "x");
+  std::filesystem::resize_file(folder / "holes", std::uintmax_t{1} << 40U);
+  for (const char* name : {"zero", "holes"}) {
+    EXPECT_FALSE(is_hdf5(folder / name)) << name;
+    EXPECT_FALSE(looks_like_netcdf(folder / name)) << name;
+  }
+}
+
+std::filesystem::path write_store(const ScratchFolder& folder, const std::string& array) {
+  std::filesystem::create_directories(folder / "bad.nc/ssh");
+  write_bytes(folder / "bad.nc/.zgroup", R"({"zarr_format": 2})");
+  write_bytes(folder / "bad.nc/ssh/.zarray", array);
+  return folder / "bad.nc";
+}
+
+constexpr const char* kGoodArray =
+    R"({"zarr_format":2,"shape":[4],"chunks":[4],"dtype":"<f8","compressor":null,"fill_value":0,"order":"C","filters":null})";
+
+TEST(TryToOpen, TriesZarrStoresToo) {
+  const ScratchFolder folder;
+  const std::vector<std::filesystem::path> files = {write_store(folder, kGoodArray)};
+  EXPECT_EQ(try_to_open(files, 30.0).wrong[0], "");
+  EXPECT_EQ(try_to_open(files, 30.0, {}, spoilt([] { ::raise(SIGSEGV); })).wrong[0],
+            files[0].string() + ": netCDF crashes on it (Segmentation fault); the file is damaged");
+}
+
+// Each cut and each flipped byte of a good one.
+TEST(TryToOpen, OutlivesDamagedMetadataOfAStore) {
+  const ScratchFolder folder;
+  const std::string good = kGoodArray;
+  std::size_t refused = 0;
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string flipped = good;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x15);
+    for (const std::string& damaged : {good.substr(0, at), flipped}) {
+      const std::vector<std::filesystem::path> files = {write_store(folder, damaged)};
+      const std::string wrong = try_to_open(files, 30.0).wrong[0];
+      refused += wrong.empty() ? 0 : 1;
+      EXPECT_EQ(wrong.find("crashes"), std::string::npos) << damaged << ": " << wrong;
+    }
+  }
+  EXPECT_GT(refused, good.size());
+}
+
 TEST(TryToOpen, WarnsWhereNoChildCanBeStarted) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizers look at objects through a pipe of their own, which there is none of here";
@@ -156,7 +204,7 @@ TEST(TryToOpen, WarnsWhereNoChildCanBeStarted) {
   }
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_THAT(tried.wrong, testing::Each(""));
-  EXPECT_THAT(tried.warning, HasSubstr("5 of 5 NetCDF-4 files were not first tried"));
+  EXPECT_THAT(tried.warning, HasSubstr("5 of 5 NetCDF-4 files or Zarr stores were not first tried"));
   EXPECT_THAT(tried.warning, HasSubstr("Too many open files"));
   EXPECT_THAT(refusal, testing::AllOf(HasSubstr(files[0].string()), HasSubstr("Too many open files")));
 }

@@ -1,25 +1,17 @@
 #include "netcdf/netcdf_call.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <hdf5.h>
 #include <netcdf.h>
 #include <unistd.h>
-
-#include <cstdint>
-
-#include "drift/error.h"
 
 namespace drift {
 namespace {
 
 // HDF5 prints what fails inside it, also what netCDF only tries out, on every thread that does not tell it not to; netCDF tells
-// it on its first one alone. The function is looked up because HDF5 is netCDF's affair: it may be built without.
-bool silence_hdf5() {
-  using SetAuto = int (*)(std::int64_t stack, void* function, void* data);
-  const auto set_auto = reinterpret_cast<SetAuto>(::dlsym(RTLD_DEFAULT, "H5Eset_auto2"));
-  return set_auto != nullptr && set_auto(0, nullptr, nullptr) >= 0;
-}
+// it on its first one alone.
+bool silence_hdf5() { return H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr) >= 0; }
 
 }  // namespace
 
@@ -42,7 +34,7 @@ QuietStderr::~QuietStderr() {
 }
 
 void check_netcdf(int status, const std::filesystem::path& path, const std::string& what) {
-  if (status != NC_NOERR) throw Error(fmt::format("{}: {}: {}", path.string(), what, nc_strerror(status)));
+  if (status != NC_NOERR) throw NetcdfError(fmt::format("{}: {}: {}", path.string(), what, nc_strerror(status)));
 }
 
 }  // namespace drift

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/atomic_file.h"
+#include "drift/error.h"
 
 namespace drift {
 
@@ -24,7 +25,13 @@ class QuietStderr {
   FileDescriptor kept_;
 };
 
-// Throws Error "path: what: netCDF's reason" unless status is NC_NOERR.
+// A call of netCDF's that failed: a file that is damaged, or cannot be read or written.
+class NetcdfError : public Error {
+ public:
+  using Error::Error;
+};
+
+// Throws NetcdfError "path: what: netCDF's reason" unless status is NC_NOERR.
 void check_netcdf(int status, const std::filesystem::path& path, const std::string& what);
 
 }  // namespace drift

@@ -18,6 +18,7 @@
 #include "netcdf/netcdf_call.h"
 #include "netcdf/zarr_3.h"
 #include "netcdf/zarr_codecs.h"
+#include "netcdf/zarr_metadata.h"
 
 namespace drift {
 namespace {
@@ -28,11 +29,13 @@ std::string trimmed(std::string text) {
 }
 
 void check_readable(const std::filesystem::path& path) {
-  if (is_remote(path) || is_zarr(path)) return;
+  if (is_remote(path)) return;
+  if (is_zarr(path)) return check_zarr_metadata(path);
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) throw Error(fmt::format("{}: {}", path.string(), why_missing(path)));
   check_is_no_folder(path);
+  if (!std::filesystem::is_regular_file(status)) throw Error(fmt::format("{}: is not a regular file", path.string()));
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error) throw Error(fmt::format("{}: cannot be read: {}", path.string(), error.message()));
   if (bytes == 0) throw Error(fmt::format("{}: is empty", path.string()));
@@ -60,11 +63,11 @@ std::string address_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-NcReader::NcReader(const std::filesystem::path& path) : NcSource(path) {
+NcReader::NcReader(const std::filesystem::path& path, Packed packed) : NcSource(path) {
   check_readable(path);
   if (is_zarr_3(path)) view_ = std::make_unique<const Zarr3View>(path);
   open();
-  if (is_zarr(path)) unpack_zarr();
+  if (packed == Packed::unpack && is_zarr(path)) unpack_zarr();
 }
 
 std::filesystem::path NcReader::store() const { return view_ ? view_->store() : path(); }

@@ -20,7 +20,9 @@ class Zarr3View;
 class NcReader : public NcSource {
  public:
   // Throws Error with one sentence when there is no such file, it is a folder, empty, truncated or not NetCDF.
-  explicit NcReader(const std::filesystem::path& path);
+  // Arrays of a Zarr store whose codecs netCDF lacks are unpacked by a program, or left for whoever reads none of their values.
+  enum class Packed { unpack, as_it_is };
+  explicit NcReader(const std::filesystem::path& path, Packed packed = Packed::unpack);
   ~NcReader() override;
   NcReader(const NcReader&) = delete;
   NcReader& operator=(const NcReader&) = delete;

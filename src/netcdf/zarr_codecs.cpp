@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "core/parse_json.h"
+#include "core/whole_file.h"
 #include "drift/error.h"
 
 namespace drift {
@@ -28,12 +30,13 @@ std::string codec_name(const json& codec) {
   return inner.empty() ? (id.empty() ? "an unnamed codec" : id) : fmt::format("{} ({})", id, inner);
 }
 
+constexpr std::size_t kMostMetadata = std::size_t{4} << 20;  // bytes
+
 // By the array's metadata, in the order in which they are applied.
 std::vector<std::string> codecs_of(const std::filesystem::path& metadata) {
-  std::ifstream file(metadata);
-  const json array = json::parse(file, nullptr, false);
   std::vector<std::string> names;
-  if (!array.is_object()) return names;
+  if (!std::filesystem::exists(metadata)) return names;
+  const json array = parse_json(read_bounded_file(metadata, "metadata of a Zarr store", kMostMetadata), metadata.string());
   if (const auto filters = array.find("filters"); filters != array.end() && filters->is_array()) {
     for (const json& filter : *filters) names.push_back(codec_name(filter));
   }

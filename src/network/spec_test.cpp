@@ -267,8 +267,8 @@ TEST(SpecJson, SaysWhatIsWrongWithAValue) {
   EXPECT_EQ(with("\"outputs\":1,", ""), "network spec: key \"outputs\" is missing");
   EXPECT_EQ(with("\"outputs\":1,", "\"outputs\":0,"), "outputs is 0 but must be between 1 and 10000");
   EXPECT_EQ(json_refusal("[]"), "network spec: the text must be an object but is an array");
-  EXPECT_EQ(json_refusal("{\"space\":"), "network spec: the text is not valid JSON");
-  EXPECT_EQ(json_refusal("{\"space\":\"\xff\"}"), "network spec: the text is not valid JSON");
+  EXPECT_EQ(json_refusal("{\"space\":"), "network spec: the text is not valid JSON, or is cut short");
+  EXPECT_EQ(json_refusal("{\"space\":\"\xff\"}"), "network spec: the text is not valid JSON, or is cut short");
 }
 
 TEST(SpecJson, IsNotBroughtDownByDeepNestingOrLength) {

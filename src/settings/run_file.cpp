@@ -7,15 +7,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <type_traits>
 
+#include "core/whole_file.h"
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
 #include "drift/files.h"
 #include "drift/truth.h"
+#include "netcdf/file_kind.h"
 #include "settings/setting_list.h"
 #include "settings/setting_text.h"
 #include "settings/toml_bounds.h"
@@ -185,6 +185,14 @@ class RunFile {
   toml::table root_;
 };
 
+// Run files come from others, and none makes drift connect to a server.
+void check_is_local(const std::string& path, const std::filesystem::path& run_file) {
+  if (!is_remote(path.starts_with("file:") ? path.substr(5) : path)) return;
+  throw UsageError(
+      fmt::format("{}: {}: a run file may not name an address; drift connects only to servers named on the command line",
+                  run_file.string(), path));
+}
+
 void anchor(std::string& path, const std::filesystem::path& folder) {
   if (!path.empty() && std::filesystem::path(path).is_relative()) path = (folder / path).lexically_normal().string();
 }
@@ -207,14 +215,12 @@ RunSettings run_settings_from_toml(const std::string& text, const std::string& n
 
 RunSettings read_run_file(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw Error(fmt::format("{}: is a folder, not a run file", path.string()));
-  std::ifstream file(path, std::ios::binary);
-  if (!file && errno != ENOENT) {
-    throw Error(fmt::format("{}: cannot be read: {}", path.string(), std::generic_category().message(errno)));
-  }
-  if (!file) throw Error(fmt::format("{}: no such run file", path.string()));
-  const std::string text((std::istreambuf_iterator<char>(file)), {});
-  RunSettings settings = run_settings_from_toml(text, path.string());
+  if (std::filesystem::status(path, ignored).type() == std::filesystem::file_type::not_found && ignored.value() != ENOTDIR)
+    throw Error(fmt::format("{}: no such run file", path.string()));
+  RunSettings settings = run_settings_from_toml(read_bounded_file(path, "a run file", kMostTomlBytes), path.string());
+  for (const std::string& pattern : settings.data.files) check_is_local(pattern, path);
+  for (const std::string& pattern : settings.split.test) check_is_local(pattern, path);
+  for (const std::string* text : {&settings.compare.grid, &settings.compare.truth}) check_is_local(*text, path);
   const std::filesystem::path folder = path.parent_path();
   for (std::string& pattern : settings.data.files) anchor(pattern, folder);
   for (std::string& pattern : settings.split.test) anchor(pattern, folder);

@@ -116,7 +116,7 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   data("units", s.data.units, any("--units", "Unit of the values, if the files lack it or have it wrong"));
   data("standard_name", s.data.standard_name, any("--standard-name", "CF standard name of the values"));
   data("long_name", s.data.long_name, any("--long-name", "Long name of the values, for titles of maps"));
-  data("bad_files", s.data.bad_files, any("--bad-files", "What to do when one of several NetCDF files cannot be opened"));
+  data("bad_files", s.data.bad_files, any("--bad-files", "What to do when one of several NetCDF files cannot be opened or read"));
   visit("data", "open_limit_s", s.data.open_limit_s,
         between("--open-limit-s",
                 "Seconds for a child process to open a NetCDF-4 file, which a damaged one may crash; 0: no child", 0.0, 1e6)

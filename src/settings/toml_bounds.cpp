@@ -9,8 +9,7 @@
 namespace drift {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{16} << 20;  // the names of a hundred thousand files
-constexpr int kDeepest = 16;                               // settings go two levels down
+constexpr int kDeepest = 16;  // settings go two levels down
 
 // The end of the string that begins at `at`: that of one line, or of several between triple quotes, the closing of which up to
 // two more may precede, which are the string's own: """a""""" is a"".
@@ -31,8 +30,8 @@ std::size_t string_end(std::string_view text, std::size_t at) {
 }  // namespace
 
 void check_toml_bounds(std::string_view text, const std::string& name) {
-  if (text.size() > kMostBytes) {
-    throw UsageError(fmt::format("{}: {} bytes are more than a run file may have ({})", name, text.size(), kMostBytes));
+  if (text.size() > kMostTomlBytes) {
+    throw UsageError(fmt::format("{}: {} bytes are more than a run file may have ({})", name, text.size(), kMostTomlBytes));
   }
   int brackets = 0, dots = 0;  // open; in the key at hand
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -14,6 +12,8 @@
 
 #include "core/atomic_file.h"
 #include "core/json_fields.h"
+#include "core/parse_json.h"
+#include "core/whole_file.h"
 #include "drift/error.h"
 
 namespace drift {
@@ -107,8 +107,8 @@ class StudyReader {
   explicit StudyReader(std::string path) : path_(std::move(path)) {}
 
   Study read(const std::string& text) const {
-    const Json json = Json::parse(text, nullptr, false);
-    if (json.is_discarded() || !json.is_object()) refuse("it is not JSON, or is truncated");
+    const Json json = parse_json(text, path_ + ": cannot be read as a study");
+    if (!json.is_object()) refuse("it is not a JSON object");
     if (!json.contains("format") || json["format"] != kFormat) refuse("it is not a drift study");
     if (!json.contains("version") || json["version"] != kVersion) {
       refuse(fmt::format("this drift reads version {} of studies, and the file is of another", kVersion));
@@ -254,14 +254,7 @@ void save_study(const Study& study, const std::filesystem::path& path) {
 }
 
 Study load_study(const std::filesystem::path& path) {
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) throw Error(fmt::format("{}: cannot be read as a study: {}", path.string(), error.message()));
-  if (size > kMaxBytes) throw Error(fmt::format("{}: too large to be a study: {} bytes", path.string(), size));
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.is_open() || file.bad()) throw Error(fmt::format("{}: cannot be read", path.string()));
-  return StudyReader(path.string()).read(text);
+  return StudyReader(path.string()).read(read_bounded_file(path, "a study", kMaxBytes));
 }
 
 void check_same_search(const Study& saved, const Study& wanted, const std::filesystem::path& path) {

@@ -91,9 +91,27 @@ TEST(StudyFile, ForeignFilesAndOtherVersionsAreRefused) {
   write_bytes(folder / "a", R"({"spec": 3})");
   EXPECT_THAT(refusal(folder / "a"), HasSubstr("not a drift study"));
   write_bytes(folder / "b", "[1, 2]");
-  EXPECT_THAT(refusal(folder / "b"), HasSubstr("not JSON"));
+  EXPECT_THAT(refusal(folder / "b"), HasSubstr("not a JSON object"));
   write_bytes(folder / "c", R"({"format": "drift study", "version": 99})");
   EXPECT_THAT(refusal(folder / "c"), HasSubstr("version 1"));
+}
+
+// Keys that are not known, nested without end, where the reader copies and prints what it finds.
+TEST(StudyFile, NestedWithoutEndIsRefused) {
+  const ScratchFolder folder;
+  save_study(some_study(), folder / "study.json");
+  const std::string text = read_bytes(folder / "study.json");
+  for (const std::string& nested : {std::string(300'000, '[') + std::string(300'000, ']'), std::string(300'000, '['),
+                                    std::string(17, '[') + std::string(17, ']')}) {
+    for (const std::string key : {"\"seed\"", "\"number\"", "\"kind\""}) {
+      std::string deep = text;
+      deep.insert(deep.find(key), "\"x\": " + nested + ", ");
+      write_bytes(folder / "deep.json", deep);
+      EXPECT_EQ(refusal(folder / "deep.json"),
+                (folder / "deep.json").string() + ": cannot be read as a study: the JSON is nested more than 16 deep")
+          << key;
+    }
+  }
 }
 
 // Each way to spoil one value of a good file, and a word of the message it must give.

@@ -39,11 +39,13 @@ TEST_F(Robust, OutputThatCannotBeWrittenIsAFailure) {
   for (const std::string& line :
        {std::string("--help"), std::string("--version"), "inspect " + tracks() + " --value ssh",
         "inspect " + tracks() + " --value ssh --json", std::string("compare --list"), std::string("completion bash"),
-        "score " + model() + " " + tracks() + " --json",
+        std::string("simulate --truth synthetic --out s.nc --days 1"), "verify " + model(),
+        "predict " + model() + " --grid global:20 --time 2020-03-03 --out m.nc", std::string("plot m.nc"),
+        std::string("simulate --help"), "score " + model() + " " + tracks() + " --json",
         "predict " + model() + " --at " + (small_run() / "points.csv").string() + " --out p.csv --json"}) {
     const FinishedRun full = run("drift " + line + " > /dev/full");
     EXPECT_EQ(full.status, 1) << line << full.err;
-    EXPECT_TRUE(contains(full.err, "standard output")) << line << full.err;
+    EXPECT_TRUE(contains(full.err, "cannot write to standard output: No space left on device")) << line << full.err;
   }
 }
 
@@ -153,6 +155,44 @@ TEST_F(Robust, MessagesBlameWhatIsWrong) {
     EXPECT_NE(refused.status, 0) << line;
     EXPECT_TRUE(contains(refused.err, message)) << line << "\n" << refused.err;
     EXPECT_EQ(refused.out, "") << line;
+  }
+}
+
+TEST_F(Robust, DevicesWithoutEndAreRefusedAtOnce) {
+  for (const char* name : {"zero.toml", "zero.nc", "zero.csv", "zero.json"})
+    std::filesystem::create_symlink("/dev/zero", file(name));
+  for (const std::string line : {"fit zero.toml --out m.safetensors", "verify zero.toml", "verify /dev/zero", "inspect zero.nc",
+                                 "inspect zero.csv", "inspect /dev/zero", "tune --show zero.json"}) {
+    const FinishedRun refused = run("ulimit -t 20; ulimit -v 8000000; drift " + line);
+    EXPECT_TRUE(refused.status == 1 || refused.status == 2) << line << ": " << refused.status << refused.err;
+    EXPECT_TRUE(contains(refused.err, "zero")) << line << ": " << refused.err;
+    EXPECT_FALSE(contains(refused.err, "out of memory")) << line << ": " << refused.err;
+  }
+}
+
+TEST_F(Robust, RunFilesMayNotNameAddresses) {
+  const std::string address = "http://127.0.0.1:1/tracks";
+  for (const std::string& text : {"[data]\nfiles = \"" + address + "\"", "[split]\ntest = [\"" + address + "\"]",
+                                  "[compare]\ngrid = \"file:" + address + "\"", "[compare]\ntruth = \"" + address + ".nc\""}) {
+    write("run.toml", text + "\n");
+    for (const std::string verb : {"fit", "verify"}) {
+      const FinishedRun refused = run("drift " + verb + " run.toml");
+      EXPECT_EQ(refused.status, verb == "fit" ? 2 : 1) << text << refused.err;
+      EXPECT_TRUE(contains(refused.err, "run.toml: ") && contains(refused.err, "a run file may not name an address"))
+          << refused.err;
+    }
+  }
+}
+
+TEST_F(Robust, StoresWithDamagedMetadataAreRefused) {
+  std::filesystem::create_directories(file("z.zarr/ssh"));
+  write("z.zarr/.zgroup", "{\"zarr_format\": 2}");
+  for (const std::string& array : {std::string(R"({"zarr_format":2,"shape":[4)"), std::string("[]"), std::string(300'000, '['),
+                                   std::string(R"({"zarr_format":2,"shape":{"a":4},"chunks":7,"dtype":[],"order":1})")}) {
+    write("z.zarr/ssh/.zarray", array);
+    const FinishedRun refused = run("drift inspect z.zarr");
+    EXPECT_EQ(refused.status, 1) << array.substr(0, 80) << refused.err;
+    EXPECT_TRUE(contains(refused.err, "z.zarr/ssh/.zarray: ")) << refused.err;
   }
 }
 
