@@ -186,8 +186,9 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
         more_than_zero("--bottleneck-rate", "Learning rate of the bottlenecks under muon"));
   train("optimiser", s.train.optimiser, any("--optimiser", "Optimiser (muon: orthogonalised momentum for the bottlenecks)"));
   train("loss", s.train.loss, any("--loss", "Loss (huber limits the influence of outliers)"));
-  train("huber_delta", s.train.huber_delta,
-        more_than_zero("--huber-delta", "Residual beyond which the Huber loss is linear, in SDs of the values"));
+  visit("train", "huber_delta", s.train.huber_delta,
+        more_than_zero("--huber-delta", "Residual beyond which the Huber loss is linear, in SDs of the values")
+            .bearing(kNetworks | on_comparison));  // the Huber NLPD of every method
   train("decay_noise_sd", s.train.decay_noise_sd,
         more_than_zero("--decay-noise-sd", "SD of the noise assumed by the weight decay, in the values' unit"));
   train("value_noise_sd", s.train.value_noise_sd,
