@@ -211,6 +211,12 @@ TEST(RunFilePage, HasTheTableOfAllSettingsAsTheLibraryListsThem) {
   EXPECT_EQ(text, with_settings_table(text)) << "make settings-table writes it";
 }
 
+// A plan of the house that can be read at a sitting.
+TEST(DesignPage, StaysWithinTwoHundredLines) {
+  const std::string text = read_file(page("design.md"));
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 200);
+}
+
 // Options that are settings stand in one table, that of the page on run files.
 TEST(RunFilePage, IsLinkedFromThePagesOfVerbsThatTakeSettings) {
   for (const char* verb : {"fit", "tune", "compare", "score"}) {
