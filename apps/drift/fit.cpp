@@ -61,6 +61,8 @@ class Fit {
       const drift::FitPlan plan = drift::plan_fit(settings_, reading, drift::Judging::automatic, verb_.quiet_job());
       show(plan);
       if (plan.memory_mib > 0.0) say(fmt::format("Memory: about {} MiB.", drift::grouped(std::round(plan.memory_mib))));
+      if (const auto mib = drift::foresee_gpu_mib(plan))
+        say(fmt::format("Memory of the GPU: about {} MiB.", drift::grouped(std::round(*mib))));
       if (const auto seconds = drift::foresee_seconds(plan, reading, verb_.quiet_job()))
         say("Time: about " + duration_text(*seconds));
       return;

@@ -38,7 +38,7 @@ struct FitPlan {
   double nugget_sd = 0.0;  // noise of single observations, by how neighbours differ, in the values' unit
   std::size_t members = 0;
   std::vector<std::string> choices;  // each choice and its reason, as a sentence
-  double memory_mib = 0.0;           // that training will need
+  double memory_mib = 0.0;           // that fit() will need at most
   std::string fingerprint;           // of settings and data: a checkpoint with another belongs to another run
 };
 
@@ -54,6 +54,10 @@ FitPlan plan_fit(const RunSettings& settings, const Dataset& data, Judging judgi
 // Seconds that fit() will take on this machine, reading and saving aside, by timing a few seconds of its parts. None: not known
 // of other methods and of searches.
 std::optional<double> foresee_seconds(const FitPlan& plan, const Dataset& data, const Control& control = {});
+
+// Memory of the GPU that fit() will take, MiB; none: it trains no networks, or not on a GPU. Throws Error where it has too little
+// for one network.
+std::optional<double> foresee_gpu_mib(const FitPlan& plan);
 
 // The engine that the settings ask for.
 std::unique_ptr<Engine> make_engine(const RunSettings& settings);

@@ -116,7 +116,8 @@ class FarCounter {
  public:
   explicit FarCounter(const FieldModel& model);
 
-  void add(std::span<const double> lon_deg, std::span<const double> lat_deg);  // NaN positions are none
+  // NaN positions are none.
+  void add(std::span<const double> lon_deg, std::span<const double> lat_deg, const Control& control = {});
   FarPoints result() const { return counted_; }
 
  private:

@@ -67,8 +67,8 @@ std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& e
 
 // Mean and variance of the mixture of the members' predictions: mean over the members of phi^T A^-1 phi, plus the variance
 // between their outputs (divided by their number less one, as Engine::predict does; zero for one member). out.members as
-// Engine::predict.
-void predict_last_layer(Engine& engine, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
+// Engine::predict. `networks`: the ensemble, prepared (Engine::prepare). threads 0: one per core.
+void predict_last_layer(Predictor& networks, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
                         MatrixView<const float> coordinates, const PredictionViews& out, int threads = 0);
 
 // A model file (drift/ensemble.h) that holds the posteriors too; load_model reads all but them.

@@ -530,7 +530,11 @@ TEST(ComparedFit, ComesBackFromJson) {
 TEST(CompareFolder, HoldsTablesRunFileAndMaps) {
   const Dataset data = small_dataset();
   const ScratchFolder folder;
-  const ComparePlan plan = plan_compare(settings_with({"flat", "off"}, folder), data, fakes());
+  // A run file names methods that there are.
+  const MethodMaker named = [make = fakes()](const std::string& text, const FitPlan& fit, const Dataset& observations) {
+    return make(text == "exact" ? "flat" : "off", fit, observations);
+  };
+  const ComparePlan plan = plan_compare(settings_with({"exact", "nngp:nu=1.5"}, folder), data, named);
   const std::filesystem::path run = save_compare_run(plan);
   EXPECT_EQ(read_run_file(run).compare.methods, plan.methods);
   const Comparison comparison = compare(plan, data);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/blocks.h"
 #include "drift/predict.h"
 #include "fields/gradient_scale.h"
 
@@ -46,12 +47,16 @@ FarCounter::FarCounter(const FieldModel& model) {
   near_.emplace(model.domain, joined(cells, static_cast<int>(std::clamp(by, 1.0, 1000.0))), counted_.distance);
 }
 
-void FarCounter::add(std::span<const double> lon_deg, std::span<const double> lat_deg) {
+void FarCounter::add(std::span<const double> lon_deg, std::span<const double> lat_deg, const Control& control) {
   if (!near_) return;
-  const std::vector<char> near = (*near_)(lon_deg, lat_deg);
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    if (near[i] == 0 && std::isfinite(lon_deg[i]) && std::isfinite(lat_deg[i])) ++counted_.count;
-  }
+  for_blocks(lon_deg.size(), [&](std::size_t first, std::size_t count) {
+    control.check_stop();
+    const auto lon = lon_deg.subspan(first, count), lat = lat_deg.subspan(first, count);
+    const std::vector<char> near = (*near_)(lon, lat);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (near[i] == 0 && std::isfinite(lon[i]) && std::isfinite(lat[i])) ++counted_.count;
+    }
+  });
 }
 
 }  // namespace drift

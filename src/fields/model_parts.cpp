@@ -90,7 +90,7 @@ void PartsPredictor::add_networks(MatrixView<const float> rows, const PredictWan
   if (model_.last_layers.empty())
     networks_->predict(rows, views);
   else
-    predict_last_layer(engine_, model_.ensemble, model_.last_layers, rows, views);
+    predict_last_layer(*networks_, model_.ensemble, model_.last_layers, rows, views, engine_.host_threads());
   out.mean.assign(mean.begin(), mean.end());
   if (model_.has_spread()) out.variance.assign(variance.begin(), variance.end());
   if (!around.empty()) add_networks_around(around, out);
@@ -110,7 +110,7 @@ void PartsPredictor::add_networks_around(MatrixView<const float> around, PartsFo
   if (model_.last_layers.empty())
     networks_->predict(around, views);
   else
-    predict_last_layer(engine_, model_.ensemble, model_.last_layers, around, views);
+    predict_last_layer(*networks_, model_.ensemble, model_.last_layers, around, views, engine_.host_threads());
   out.around_mean.assign(mean.begin(), mean.end());
   for (std::size_t pair = 0; spread && pair < around.rows / 2; ++pair) {
     const double difference = out.around_mean[2 * pair + 1] - out.around_mean[2 * pair];

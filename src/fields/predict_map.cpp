@@ -107,9 +107,9 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
       if (!filled[i]) lon[i] = lat[i] = std::nan("");
       report.filled += filled[i] ? 1 : 0;
     }
-    far.add(lon, lat);
+    far.add(lon, lat, control);
   }
-  sink->finish();
+  sink->finish(control);
   report.far = far.result();
   return report;
 }

@@ -14,6 +14,7 @@
 #include "fitting/networks.h"
 #include "fitting/plan_split.h"
 #include "process/process.h"
+#include "settings/settings_under.h"
 #include "train/schedule.h"
 
 namespace drift {
@@ -46,18 +47,19 @@ FitPlan thinned(const FitPlan& plan) {
 }
 
 double training_seconds(const FitPlan& plan, const TrainingSet& rows, const Control& control) {
+  const Control silent = {.stop = control.stop};
   const std::unique_ptr<Engine> engine = make_engine(plan.settings);
   Ensemble ensemble = draw_networks(plan);
   TrainingState state;
   const std::uint64_t last = total_steps(plan.recipe, rows.values.rows),
                       all = total_steps(plan.recipe, plan.split.training.size());
   std::uint64_t step = std::min<std::uint64_t>(2, last), timed = 0;
-  engine->advance(ensemble, state, rows, plan.recipe, step, Control());  // warms up
+  engine->advance(ensemble, state, rows, plan.recipe, step, silent);  // warms up
   double seconds = 0.0;
   for (std::uint64_t more = 1; seconds < kTimedSeconds && step < last; more *= 2) {
     control.check_stop("stopped while planning");
     const std::uint64_t to = std::min(step + more, last);
-    seconds += elapsed([&] { engine->advance(ensemble, state, rows, plan.recipe, to, Control()); });
+    seconds += elapsed([&] { engine->advance(ensemble, state, rows, plan.recipe, to, silent); });
     timed += to - step;
     step = to;
   }
@@ -110,7 +112,8 @@ double process_seconds(const FitPlan& plan, const InterpolatorData& data, std::s
 
 }  // namespace
 
-std::optional<double> foresee_seconds(const FitPlan& plan, const Dataset& data, const Control& control) {
+std::optional<double> foresee_seconds(const FitPlan& of, const Dataset& data, const Control& control) {
+  const FitPlan plan = plan_under(control, of);
   if (plan.method == FitMethod::other || plan.settings.tune.method == TuneMethod::bayes) return std::nullopt;
   FitPlan few = thinned(plan);
   const MethodData rows = method_data(few, data.observations);

@@ -232,7 +232,7 @@ void check_guarded(const std::filesystem::path& path, double limit_s, const List
 
 NcReader open_guarded(const std::filesystem::path& path, double limit_s, const Control& control) {
   check_guarded(path, limit_s, list_contents, control);
-  return NcReader(path);
+  return NcReader(path, control.stop);
 }
 
 }  // namespace drift

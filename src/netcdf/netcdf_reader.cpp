@@ -59,10 +59,10 @@ std::string address_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-NcReader::NcReader(const std::filesystem::path& path) : NcSource(path) {
+NcReader::NcReader(const std::filesystem::path& path, const std::stop_token& stop) : NcSource(path) {
   check_readable(path);
   open();
-  if (is_zarr(path)) unpack_zarr();
+  if (is_zarr(path)) unpack_zarr(stop);
 }
 
 void NcReader::open() {
@@ -79,7 +79,7 @@ void NcReader::open() {
 }
 
 // What netCDF cannot unpack GDAL may.
-void NcReader::unpack_zarr() {
+void NcReader::unpack_zarr(const std::stop_token& stop) {
   {
     const auto lock = lock_netcdf();
     const auto is_packed = [&](const NcVariable& variable) {
@@ -87,7 +87,7 @@ void NcReader::unpack_zarr() {
     };
     if (std::none_of(variables().begin(), variables().end(), is_packed)) return;
   }
-  auto unpacked = UnpackedZarr::of(path());
+  auto unpacked = UnpackedZarr::of(path(), stop);
   if (!unpacked) return;
   NcReader other(unpacked->file());
   for (const NcVariable& variable : variables()) {

@@ -19,7 +19,8 @@ class UnpackedZarr;
 class NcReader : public NcSource {
  public:
   // Throws Error with one sentence when there is no such file, it is a folder, empty, truncated or not NetCDF.
-  explicit NcReader(const std::filesystem::path& path);
+  // Throws Stopped while a packed Zarr store is unpacked.
+  explicit NcReader(const std::filesystem::path& path, const std::stop_token& stop = {});
   ~NcReader() override;
   NcReader(const NcReader&) = delete;
   NcReader& operator=(const NcReader&) = delete;
@@ -41,7 +42,7 @@ class NcReader : public NcSource {
 
  private:
   void open();
-  void unpack_zarr();
+  void unpack_zarr(const std::stop_token& stop);
   static std::size_t filters_of(const NcVariable& variable);
   void list_group(int group, const std::string& prefix);
   std::optional<std::string> text_of(int group, int variable, const std::string& attribute) const;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/error.h"
 
 namespace drift {
@@ -58,13 +59,15 @@ void check_codecs(const std::filesystem::path& store, const std::string& array, 
       store.string(), array, fmt::join(codecs, " and "), store.filename().string(), store.stem().string()));
 }
 
-std::unique_ptr<const UnpackedZarr> UnpackedZarr::of(const std::filesystem::path& store) {
+std::unique_ptr<const UnpackedZarr> UnpackedZarr::of(const std::filesystem::path& store, const std::stop_token& stop) {
   const std::string program = find_program("gdalmdimtranslate");
   if (program.empty()) return nullptr;
   auto unpacked = std::make_unique<const UnpackedZarr>();
   try {
     run_gdal(program, {"-q", "-of", "netCDF", std::filesystem::absolute(store).string(), unpacked->file().string()},
-             unpacked->folder_.path());
+             unpacked->folder_.path(), stop);
+  } catch (const Stopped&) {
+    throw;
   } catch (const Error&) {
     return nullptr;
   }

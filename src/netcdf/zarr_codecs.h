@@ -22,7 +22,7 @@ void check_codecs(const std::filesystem::path& store, const std::string& array, 
 class UnpackedZarr {
  public:
   // By GDAL, which knows more codecs; null where it is not installed or fails.
-  static std::unique_ptr<const UnpackedZarr> of(const std::filesystem::path& store);
+  static std::unique_ptr<const UnpackedZarr> of(const std::filesystem::path& store, const std::stop_token& stop = {});
   std::filesystem::path file() const { return folder_.path() / "store.nc"; }
 
  private:

@@ -32,7 +32,7 @@ Prediction predict_with(const Ensemble& ensemble, const std::vector<LastLayerPos
   const auto view = [](FloatRows& m) {
     return MatrixView<float>(m.data(), static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols()));
   };
-  predict_last_layer(*engine, ensemble, posteriors, Observations::view(points),
+  predict_last_layer(*engine->prepare(ensemble), ensemble, posteriors, Observations::view(points),
                      {.mean = view(mean), .variance = view(variance), .members = {}}, threads);
   return {mean.cast<double>(), variance.col(0).cast<double>()};
 }
