@@ -194,9 +194,9 @@ TEST(Control, StopsTheForecastOfAFitsTime) {
   RunSettings settings = network_settings();
   settings.model.members = 30;
   settings.model.layers = 4;
-  settings.model.features = 1000;
-  settings.model.bottleneck = 128;
-  settings.train.batch = 1000;
+  settings.model.features = 500;
+  settings.model.bottleneck = 64;
+  settings.train.batch = 3000;
   const FitPlan plan = plan_fit(settings, data);
   const auto foresee = [&](const Control& c) { foresee_seconds(plan, data, c); };
   EXPECT_LT(seconds_to_stop(foresee, std::chrono::milliseconds(300)), kLongestS);

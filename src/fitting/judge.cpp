@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "core/blocks.h"
 #include "data/groups.h"
 #include "drift/calibration.h"
 #include "drift/error.h"
@@ -31,9 +32,10 @@ std::vector<double> total_sds(const Domain& domain, const Forecast& forecast) {
   return sd;
 }
 
-double crps_with(const Forecast& forecast, double spread_scale, double noise_sd) {
+double crps_with(const Forecast& forecast, double spread_scale, double noise_sd, const Control& control) {
   double sum = 0.0;
   for (std::size_t i = 0; i < forecast.y.size(); ++i) {
+    if (i % kPointsAtATime == 0) control.check_stop();
     const double sd = total_sd(forecast.sd_epistemic.empty() ? 0.0 : forecast.sd_epistemic[i], noise_sd, spread_scale);
     sum += gaussian_crps(forecast.y[i], forecast.mean[i], sd);
   }
@@ -192,15 +194,14 @@ double estimate_noise(const Forecast& forecast, double spread_scale, const Contr
   constexpr double kGolden = 0.6180339887498949;
   double low = 0.0, high = 2.0 * rmse(forecast.y, forecast.mean);
   double a = high - kGolden * (high - low), b = low + kGolden * (high - low);
-  double at_a = crps_with(forecast, spread_scale, a), at_b = crps_with(forecast, spread_scale, b);
+  double at_a = crps_with(forecast, spread_scale, a, control), at_b = crps_with(forecast, spread_scale, b, control);
   for (int step = 0; step < 30; ++step) {
-    control.check_stop();
     if (at_a < at_b) {
       high = b, b = a, at_b = at_a;
-      a = high - kGolden * (high - low), at_a = crps_with(forecast, spread_scale, a);
+      a = high - kGolden * (high - low), at_a = crps_with(forecast, spread_scale, a, control);
     } else {
       low = a, a = b, at_a = at_b;
-      b = low + kGolden * (high - low), at_b = crps_with(forecast, spread_scale, b);
+      b = low + kGolden * (high - low), at_b = crps_with(forecast, spread_scale, b, control);
     }
   }
   return 0.5 * (low + high);
