@@ -38,6 +38,7 @@ debug: build/debug/with-tests
 	@cmake --build --preset debug --parallel $(JOBS) --target drift_command
 
 demo: release
+	@tools/install-packages --run
 	@build/release/drift demo --out drift-demo
 
 # Every small experiment, resumed where it stopped; then the pages.
@@ -101,10 +102,10 @@ install: release
 	@cmake --build --preset release --parallel $(JOBS) --target drift_package
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
-# The table of settings in docs/run-file.md, from the library's list.
+# The table of settings in docs/run-file.md, from the library's list, and of options in docs/verbs, from the command's help.
 settings-table: build/release/with-tests
-	@cmake --build --preset release --parallel $(JOBS) --target settings_table
-	@build/release/tests/docs/settings_table docs/run-file.md
+	@cmake --build --preset release --parallel $(JOBS) --target settings_table drift_command
+	@build/release/tests/docs/settings_table build/release/drift docs
 
 format:
 	@clang-format -i $(FORMATTED) $(FORMATTED_CUDA)
@@ -143,7 +144,7 @@ help:
 	@echo "make debug      build without optimisation, for a debugger: build/debug/drift"
 	@echo "make install    install under PREFIX (/usr/local); DESTDIR is honoured"
 	@echo "make docs       build the documentation site: build/docs/index.html"
-	@echo "make settings-table  write the table of settings in docs/run-file.md"
+	@echo "make settings-table  write the tables of settings and options in docs/run-file.md and docs/verbs"
 	@echo "make format     clang-format every source; make check-format only checks"
 	@echo "make tidy       clang-tidy the library and the command; make tidy-changed: recently changed sources only"
 	@echo "make clean      remove build/ and drift-demo/"

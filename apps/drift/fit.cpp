@@ -83,6 +83,8 @@ class Fit {
   void foresee(const drift::FitPlan& plan, const drift::Reading& reading) const {
     say(plan.memory_mib > 0.0 ? fmt::format("Memory: about {} MiB.", drift::grouped(std::round(plan.memory_mib)))
                               : "Memory: not foreseen; this method makes sure that there is enough before it begins.");
+    if (const auto mib = drift::foresee_gpu_mib(plan))
+      say(fmt::format("Memory of the GPU: about {} MiB.", drift::grouped(std::round(*mib))));
     const auto seconds = drift::foresee_seconds(plan, reading, verb_.quiet_job());
     const bool search = settings_.tune.method == drift::TuneMethod::bayes;
     say(seconds  ? fmt::format("Time: {} on this machine{}.", about_text(*seconds), search ? ", search and fit together" : "")

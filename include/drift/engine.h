@@ -77,6 +77,8 @@ class Predictor {
 
   virtual void predict(MatrixView<const float> coordinates, const PredictionViews& out) = 0;
   virtual void input_gradient(MatrixView<const float> coordinates, MatrixView<float> gradient) = 0;
+  // Engine::head_inputs of every member: [n, members * head_input_count], a member's side by side.
+  virtual void head_inputs(MatrixView<const float> coordinates, MatrixView<float> inputs) = 0;
 };
 
 // One backend: a whole ensemble, or several, at a time. Calls may come from several threads.
@@ -108,7 +110,7 @@ class Engine {
   // On the sphere the three spatial entries are the gradient along the sphere (tangent to it), per radian.
   virtual void input_gradient(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient) = 0;
 
-  // For calls block by block; by default it calls predict() and input_gradient().
+  // For calls block by block; by default it calls the functions here.
   virtual std::unique_ptr<Predictor> prepare(const Ensemble& ensemble);
 
   // The factor of the last trained matrix of a member, its scale included: f = inputs . matrix. [n, head_input_count]

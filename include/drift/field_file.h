@@ -20,7 +20,7 @@ class FieldFileWriter : public FieldSink {
 
   void write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const double> values,
              std::size_t member = 0) override;
-  void finish() override;
+  void finish(const Control& control = {}) override;
 
  private:
   struct File;

@@ -33,7 +33,8 @@ struct FieldInfo {
   // Half-widths of intervals of a new observation in units of sd_total, at 50, 80, 90, 95 and 99 %, from held-out observations
   // (split conformal); 0: not fitted, -1: too few observations for the level.
   std::array<double, 5> conformal = {};
-  std::size_t training = 0;  // observations
+  std::size_t training = 0;     // observations
+  std::string provenance = {};  // the dataset's; empty: not known
 
   bool is_conformal() const { return conformal[0] != 0.0; }
 };

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/export.h"
 #include "drift/grid.h"
 #include "drift/variable_info.h"
@@ -49,7 +50,7 @@ class FieldSink {
   virtual void write(std::size_t layer, std::size_t time, std::size_t first_row, std::span<const double> values,
                      std::size_t member = 0) = 0;
   // A sink that is destroyed without it leaves nothing behind.
-  virtual void finish() = 0;
+  virtual void finish(const Control& control = {}) = 0;
 };
 using SinkMaker = std::function<std::unique_ptr<FieldSink>(const FieldHeader& header)>;
 

@@ -38,7 +38,7 @@ struct FitPlan {
   double nugget_sd = 0.0;  // noise of single observations, by how neighbours differ, in the values' unit
   std::size_t members = 0;
   std::vector<std::string> choices;  // each choice and its reason, as a sentence
-  double memory_mib = 0.0;           // that training will need; 0: not foreseen, of another method
+  double memory_mib = 0.0;           // that fit() will need at most; 0: not foreseen, of another method
   std::string fingerprint;           // of settings and data: a checkpoint with another belongs to another run
 };
 
@@ -57,6 +57,10 @@ FitPlan plan_fit(const RunSettings& settings, const Dataset& data, Judging judgi
 std::optional<double> foresee_seconds(const FitPlan& plan, const Dataset& data, const Control& control = {});
 // The same of one trial of a search.
 std::optional<double> foresee_trial_seconds(const FitPlan& plan, const Dataset& data, const Control& control = {});
+
+// Memory of the GPU that fit() will take, MiB; none: it trains no networks, or not on a GPU. Throws Error where it has too little
+// for one network.
+std::optional<double> foresee_gpu_mib(const FitPlan& plan);
 
 // The engine that the settings ask for.
 std::unique_ptr<Engine> make_engine(const RunSettings& settings);

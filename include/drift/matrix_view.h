@@ -28,6 +28,7 @@ struct MatrixView {
   T& operator()(std::size_t row, std::size_t col) const { return data[row * stride + col]; }
   T* row(std::size_t index) const { return data + index * stride; }
   bool empty() const { return rows == 0 || cols == 0; }
+  MatrixView middle_cols(std::size_t first, std::size_t count) const { return {data + first, rows, count, stride}; }
   MatrixView middle_rows(std::size_t first, std::size_t count) const { return {row(first), count, cols, stride}; }
 };
 

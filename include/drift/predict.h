@@ -130,8 +130,9 @@ class FarCounter {
  public:
   explicit FarCounter(const FieldModel& model);
 
-  void add(std::span<const double> lon_deg, std::span<const double> lat_deg);  // NaN positions are none
-  void add(std::span<const float> lon_deg, std::span<const float> lat_deg);
+  // NaN positions are none.
+  void add(std::span<const double> lon_deg, std::span<const double> lat_deg, const Control& control = {});
+  void add(std::span<const float> lon_deg, std::span<const float> lat_deg, const Control& control = {});
   FarPoints result() const { return counted_; }
 
  private:

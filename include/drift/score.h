@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "drift/control.h"
 #include "drift/export.h"
 
 namespace DRIFT_PUBLIC drift {
@@ -58,12 +59,14 @@ struct Scores {
   std::vector<Interval> intervals = {};    // at 50, 80, 90, 95 and 99 %
   std::vector<Interval> reliability = {};  // at 5, 10, ... 95 %: the reliability curve
 };
-Scores score_forecast(std::span<const double> y, std::span<const double> mean, std::span<const double> sd);  // sd may be empty
+// sd may be empty. Throws Stopped.
+Scores score_forecast(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
+                      const Control& control = {});
 
 // The same with the interval of each level mean +- reach(level) sd in place of the Gaussian's, as for conformal intervals:
 // coverage, widths, interval score and reliability are of these; CRPS and NLL stay those of the density, which is Gaussian.
 Scores score_forecast(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
-                      const std::function<double(double level)>& reach);
+                      const std::function<double(double level)>& reach, const Control& control = {});
 
 // The same where the forecast gives a central interval [low, high] of probability `level` and a mean: its sd is that of a
 // Gaussian with that interval's width, but coverage and score at that level are those of the interval itself.

@@ -67,13 +67,13 @@ std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& e
 
 // Mean and variance of the mixture of the members' predictions: mean over the members of phi^T A^-1 phi, plus the variance
 // between their outputs (divided by their number less one, as Engine::predict does; zero for one member). out.members as
-// Engine::predict.
-void predict_last_layer(Engine& engine, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
+// Engine::predict. `networks`: the ensemble, prepared (Engine::prepare). threads 0: one per core.
+void predict_last_layer(Predictor& networks, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
                         MatrixView<const float> coordinates, const PredictionViews& out, int threads = 0);
 
 // Adds the mean over the members of d^T A^-1 d to variances [n / 2], d what phi differs by between points 2 i and 2 i + 1: the
 // part of a difference's variance within the members.
-void add_last_layer_differences(Engine& engine, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
+void add_last_layer_differences(Predictor& networks, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
                                 MatrixView<const float> coordinates, std::span<double> variances, int threads = 0);
 
 // A model file (drift/ensemble.h) that holds the posteriors too; load_model reads all but them.

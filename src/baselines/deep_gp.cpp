@@ -171,13 +171,13 @@ std::vector<MethodOption> variational_options(const gp::SvgpSettings& fallback, 
        "inducing points",
        "data"},
       {"natural_rate", "size of natural steps, 0.0001 to 1", text(fallback.natural_rate)},
-      {"likelihood", "distribution of the errors: gaussian, student or huber", "gaussian"},
+      {"likelihood", fmt::format("distribution of the errors: {}", words_text<gp::LikelihoodKind>()), "gaussian"},
       {"freedom", "degrees of freedom of student, 2.1 to 100", text(fallback.likelihood.nu)},
       {"delta", "residual beyond which huber has linear tails, in units of its scale, 0.01 to 100",
        text(fallback.likelihood.delta)},
       {"start", "initial inducing points: kmeans or random", "kmeans"},
       {"train_inducing", "train the inducing points: yes or no", "yes"},
-      {"family", "covariance: matern, or se (squared exponential)", "matern"}};
+      {"family", fmt::format("covariance: {}", words_text<Family>()), "matern"}};
   for (MethodOption& option : covariance_options("joint")) {
     if (lengthscales || (option.name != "lengthscale" && option.name != "time_lengthscale")) out.push_back(std::move(option));
   }
@@ -193,22 +193,15 @@ gp::SvgpSettings variational_settings(const MethodSettings& settings, const gp::
   out.batch = settings.count("batch", out.batch, 1, 1000000);
   if (settings.has("batch")) out.whole = 0;
   out.rate = settings.number("rate", out.rate, 1e-6, 1.0);
-  out.cosine = settings.word("schedule", out.cosine ? "cosine" : "constant", {"cosine", "constant"}) == "cosine";
-  if (settings.has("optimiser")) out.natural = settings.word("optimiser", "adam", {"adam", "natural"}) == "natural";
+  out.cosine = settings.word("schedule", out.cosine ? Schedule::cosine : Schedule::constant) == Schedule::cosine;
+  if (settings.has("optimiser")) out.natural = settings.either("natural", "adam", "optimiser", false);
   out.natural_rate = settings.number("natural_rate", out.natural_rate, 1e-4, 1.0);
-  const std::string likelihood = settings.word("likelihood", "gaussian", {"gaussian", "student", "huber"});
-  out.likelihood.kind = likelihood == "student" ? gp::LikelihoodKind::student
-                        : likelihood == "huber" ? gp::LikelihoodKind::huber
-                                                : gp::LikelihoodKind::gaussian;
+  out.likelihood.kind = settings.word("likelihood", gp::LikelihoodKind::gaussian);
   out.likelihood.nu = settings.number("freedom", out.likelihood.nu, 2.1, 100.0);
   out.likelihood.delta = settings.number("delta", out.likelihood.delta, 0.01, 100.0);
-  out.kmeans = settings.word("start", "kmeans", {"kmeans", "random"}) == "kmeans";
+  out.kmeans = settings.either("kmeans", "random", "start", true);
   out.train_inducing = settings.truth("train_inducing", true);
   return out;
-}
-
-Family family_setting(const MethodSettings& settings) {
-  return settings.word("family", "matern", {"matern", "se"}) == "se" ? Family::squared_exponential : Family::matern;
 }
 
 Method deep_gp_method() {
@@ -228,9 +221,9 @@ Method deep_gp_method() {
             wanted.draws = static_cast<int>(settings.count("draws", static_cast<std::size_t>(wanted.draws), 1, 1000));
             CovarianceSettings covariance;
             covariance.nu = nu_setting(settings);
-            covariance.joint = settings.word("covariance", "joint", {"joint", "product"}) == "joint";
+            covariance.joint = settings.either("joint", "product", "covariance", true);
             static_cast<void>(domain);
-            return std::make_unique<VariationalInterpolator>(wanted, covariance, family_setting(settings));
+            return std::make_unique<VariationalInterpolator>(wanted, covariance, settings.word("family", Family::matern));
           }};
 }
 

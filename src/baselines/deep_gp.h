@@ -44,6 +44,5 @@ class VariationalInterpolator : public Interpolator {
 // Options that both have, with their defaults, and what they set. `fallback` holds the method's defaults.
 std::vector<MethodOption> variational_options(const gp::SvgpSettings& fallback, bool lengthscales);
 gp::SvgpSettings variational_settings(const MethodSettings& settings, const gp::SvgpSettings& fallback);
-Family family_setting(const MethodSettings& settings);
 
 }  // namespace drift

@@ -32,7 +32,7 @@ CovarianceSettings covariance_settings(const MethodSettings& settings, const Dom
   CovarianceSettings out;
   out.nu = nu_setting(settings);
   out.nu_given = settings.has("nu");
-  out.joint = settings.word("covariance", covariance_fallback, {"joint", "product"}) == "joint";
+  out.joint = settings.either("joint", "product", "covariance", covariance_fallback == "joint");
   out.lengthscales.resize(2);
   if (const auto given = settings.number("lengthscale", 1e-9, 1e9)) out.lengthscales[0] = lengthscale_to_engine(domain, *given);
   if (const auto given = settings.number("time_lengthscale", 1e-9, 1e9)) {

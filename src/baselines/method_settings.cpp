@@ -82,8 +82,13 @@ std::string MethodSettings::word(const std::string& name, const std::string& fal
   return found->second;
 }
 
-bool MethodSettings::truth(const std::string& name, bool fallback) const {
-  return word(name, fallback ? "yes" : "no", {"yes", "no"}) == "yes";
+bool MethodSettings::either(const char* one, const char* other, const std::string& name, bool fallback) const {
+  return word(name, fallback ? one : other, {one, other}) == one;
+}
+
+std::string words_text(const std::vector<std::string_view>& words) {
+  return words.size() < 2 ? fmt::format("{}", fmt::join(words, ""))
+                          : fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
 }
 
 }  // namespace drift

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "drift/enum_words.h"
@@ -29,11 +30,19 @@ class MethodSettings {
     const std::vector<std::string_view> words = words_of<E>();
     return *from_word<E>(word(name, std::string(word_of(fallback)), {words.begin(), words.end()}));
   }
-  bool truth(const std::string& name, bool fallback) const;  // yes or no
+  bool either(const char* word, const char* other, const std::string& name, bool fallback) const;  // true: the first word
+  bool truth(const std::string& name, bool fallback) const { return either("yes", "no", name, fallback); }
 
  private:
   std::string method_;
   std::map<std::string, std::string> texts_;
 };
+
+// "squared or huber", "gaussian, student or huber": for an option's help.
+std::string words_text(const std::vector<std::string_view>& words);
+template <EnumWithWords E>
+std::string words_text() {
+  return words_text(words_of<E>());
+}
 
 }  // namespace drift

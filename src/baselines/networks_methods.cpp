@@ -33,7 +33,7 @@ std::vector<MethodOption> common_options(const NetworkDefaults& defaults, const 
           {"batch", "observations per step, at most 1e6", "1024"},
           {"members", "networks in the ensemble, 1 to 1000", "10"},
           {"optimiser", "adam, or muon for the weights between hidden layers", "adam"},
-          {"loss", "loss: squared or huber", "squared"},
+          {"loss", fmt::format("loss: {}", words_text<LossKind>()), "squared"},
           {"huber_delta", "residual beyond which the Huber loss is linear, in SDs of the values", "0.1"}};
 }
 

@@ -12,7 +12,7 @@ Method svgp_method() {
   return {info, [fallback](const MethodSettings& settings, const Domain& domain) {
             return std::make_unique<VariationalInterpolator>(variational_settings(settings, fallback),
                                                              covariance_settings(settings, domain, "joint"),
-                                                             family_setting(settings));
+                                                             settings.word("family", Family::matern));
           }};
 }
 

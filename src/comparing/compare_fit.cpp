@@ -234,7 +234,7 @@ class OneFit {
     };
     if (settled) info.noise_sd = sd_from_engine(plan_.fit.domain, *settled);
     const NoiseKnown known = own_noise(method) ? NoiseKnown::by_forecast : settled ? NoiseKnown::by_process : NoiseKnown::no;
-    const Judgement judgement = judge(own_, reading_.observations, own_.split.held_out, forecaster, info, known);
+    const Judgement judgement = judge(own_, reading_.observations, own_.split.held_out, forecaster, info, known, {}, control_);
     add_scores(*judgement.held_out, result_.measures);
     result_.measures["huber_nlpd"] = huber_nlpd(fitted, plan_, reading_.observations, judgement);
     result_.measures[kScoresCalibrated] = judgement.scores_calibrated ? 1.0 : 0.0;

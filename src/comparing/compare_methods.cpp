@@ -8,6 +8,7 @@
 #include "drift/did_you_mean.h"
 #include "drift/error.h"
 #include "drift/tune_run.h"
+#include "settings/own_method.h"
 
 namespace drift {
 
@@ -28,7 +29,7 @@ std::unique_ptr<Interpolator> make_compared_method(const std::string& text, cons
     names.push_back(method.name);
     if (method.name != name) continue;
     const std::string rest = colon < text.size() ? text.substr(colon + 1) : "";
-    if (name == "drift") {
+    if (name == kOwnMethod) {
       // The study is not kept: a search that is taken up again would seem shorter than it was.
       return std::make_unique<DriftInterpolator>(
           MethodSettings(method, rest), plan,

@@ -197,7 +197,8 @@ TEST(Compare, FitsAgainWhereSigmasTracksOrPlatformsChanged) {
   EXPECT_EQ(fits_of_a_run(), 0);
 }
 
-TEST(Compare, KeepsRivalsWhereOnlyDriftsOwnNetworksChange) {
+// Rivals choose their settings by the plan's folds, and calibration and scores take from the plan too.
+TEST(Compare, KeepsRivalsOnlyWhereNothingOfTheirsChanges) {
   const Dataset data = small_dataset();
   const ScratchFolder folder;
   const auto stem = [&](const char* method, auto change) {
@@ -208,11 +209,24 @@ TEST(Compare, KeepsRivalsWhereOnlyDriftsOwnNetworksChange) {
   const auto nothing = [](RunSettings&) {};
   const auto members = [](RunSettings& s) { s.model.members = 3; };
   const auto trials = [](RunSettings& s) { s.tune.trials = 30; };
+  const auto training = [](RunSettings& s) { s.train.epochs = 7.0, s.train.rate = 0.02, s.model.features = 32; };
   const auto backend = [](RunSettings& s) { s.backend = Backend::cpu; };
   const auto paths = [](RunSettings& s) { s.threads = 1, s.output.model = "m", s.data.files = {"other.nc"}; };
   EXPECT_NE(stem("drift", members), stem("drift", nothing));
   EXPECT_NE(stem("drift", trials), stem("drift", nothing));
-  EXPECT_EQ(stem("flat", members), stem("flat", nothing));
+  EXPECT_NE(stem("drift", training), stem("drift", nothing));
+  EXPECT_EQ(stem("flat", trials), stem("flat", nothing));
+  EXPECT_EQ(stem("flat", training), stem("flat", nothing));
+  EXPECT_NE(stem("flat", members), stem("flat", nothing)) << "three networks share three folds";
+  EXPECT_NE(stem("flat", [](RunSettings& s) { s.fit.folds = 3; }), stem("flat", nothing));
+  EXPECT_NE(stem("flat", [](RunSettings& s) { s.recipe = RecipeName::paper; }), stem("flat", nothing)) << "no folds";
+  EXPECT_NE(
+      stem("flat", [](RunSettings& s) { s.fit.method = FitMethod::network, s.uncertainty.method = UncertaintyMethod::dropout; }),
+      stem("flat", nothing))
+      << "no folds";
+  EXPECT_NE(stem("flat", [](RunSettings& s) { s.train.huber_delta = 2.0; }), stem("flat", nothing)) << "the Huber NLPD";
+  EXPECT_NE(stem("flat", [](RunSettings& s) { s.model.lengthscale = 700.0; }), stem("flat", nothing))
+      << "calibration takes neighbours in its units";
   EXPECT_NE(stem("flat", backend), stem("flat", nothing)) << "its times are another backend's";
   EXPECT_EQ(stem("drift", paths), stem("drift", nothing));
 }
@@ -545,7 +559,11 @@ TEST(ComparedFit, ComesBackFromJson) {
 TEST(CompareFolder, HoldsTablesRunFileAndMaps) {
   const Dataset data = small_dataset();
   const ScratchFolder folder;
-  const ComparePlan plan = plan_compare(settings_with({"flat", "off"}, folder), data, fakes());
+  // A run file names methods that there are.
+  const MethodMaker named = [make = fakes()](const std::string& text, const FitPlan& fit, const Dataset& observations) {
+    return make(text == "exact" ? "flat" : "off", fit, observations);
+  };
+  const ComparePlan plan = plan_compare(settings_with({"exact", "nngp:nu=1.5"}, folder), data, named);
   const std::filesystem::path run = save_compare_run(plan);
   EXPECT_EQ(read_run_file(run).compare.methods, plan.methods);
   const Comparison comparison = compare(plan, data);

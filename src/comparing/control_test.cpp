@@ -10,6 +10,8 @@
 #include <map>
 #include <thread>
 
+#include "core/child_process.h"
+#include "core/random.h"
 #include "core/scratch_folder.h"
 #include "drift/compare.h"
 #include "drift/ocean_mask.h"
@@ -21,6 +23,7 @@
 #include "drift/tune_run.h"
 #include "fields/sources.h"
 #include "fitting/fitting_testing.h"
+#include "fitting/judge.h"
 
 namespace drift {
 namespace {
@@ -169,6 +172,54 @@ TEST(Control, StopsPlansOfMillionsOfObservationsAtAnyStage) {
     const auto plan = [&](const Control& c) { plan_fit(settings, data, Judging::automatic, c); };
     EXPECT_LT(seconds_to_stop(plan, whole * percent / 100), kLongestS) << percent << " % of " << whole.count() << " ms";
   }
+}
+
+// What judges and scores millions of observations, after their forecast.
+TEST(Control, StopsNoiseAndScoresOfMillionsOfForecasts) {
+  constexpr std::size_t kCount = 6'000'000;
+  Forecast forecast = {.y = {}, .mean = std::vector<double>(kCount, 0.0), .sd_epistemic = {}, .noise_sd = {}};
+  RandomStream random({.seed = 6, .purpose = Purpose::simulation});
+  for (std::size_t i = 0; i < kCount; ++i) forecast.y.push_back(random.normal());
+  forecast.sd_epistemic.assign(kCount, 0.5);
+  forecast.noise_sd.assign(kCount, 0.5);
+  const FieldModel model;
+  const auto noise = [&](const Control& c) { estimate_noise(forecast, 1.0, c); };
+  const auto scores = [&](const Control& c) { score(model, forecast, c); };
+  EXPECT_LT(seconds_to_stop(noise, std::chrono::milliseconds(300)), kLongestS);
+  EXPECT_LT(seconds_to_stop(scores, std::chrono::milliseconds(300)), kLongestS);
+}
+
+TEST(Control, StopsTheForecastOfAFitsTime) {
+  const Dataset data = small_dataset(60, 60);
+  RunSettings settings = network_settings();
+  settings.model.members = 30;
+  settings.model.layers = 4;
+  settings.model.features = 500;
+  settings.model.bottleneck = 64;
+  settings.train.batch = 3000;
+  const FitPlan plan = plan_fit(settings, data);
+  const auto foresee = [&](const Control& c) { foresee_seconds(plan, data, c); };
+  EXPECT_LT(seconds_to_stop(foresee, std::chrono::milliseconds(300)), kLongestS);
+  EXPECT_THROW(foresee({.threads = -1}), UsageError);
+}
+
+// GDAL turns the numbers into a GeoTIFF, and packed Zarr stores into NetCDF.
+TEST(Control, StopsGdal) {
+  const ScratchFolder folder;
+  const auto sleep = [&](const Control& c) { run_gdal(find_program("sleep"), {"60"}, folder / "", c.stop); };
+  EXPECT_LT(seconds_to_stop(sleep, std::chrono::milliseconds(100)), kLongestS);
+  if (find_program("gdal_translate").empty()) GTEST_SKIP() << "no gdal_translate";
+  const Grid grid = parse_grid("bbox:0,0,40,40:0.01");
+  const auto sink = geotiff_sink(folder / "map.tif")({.grid = grid, .layers = {{.info = {"ssh", "", "", "m"}}}});
+  RandomStream random({.seed = 7, .purpose = Purpose::simulation});
+  std::vector<double> row(grid.x.count);
+  for (std::size_t r = 0; r < grid.y.count; ++r) {
+    for (double& value : row) value = random.uniform();
+    sink->write(0, 0, r, row);
+  }
+  const auto finish = [&](const Control& c) { sink->finish(c); };
+  EXPECT_LT(seconds_to_stop(finish, std::chrono::milliseconds(300)), kLongestS);
+  EXPECT_FALSE(std::filesystem::exists(folder / "map.tif"));
 }
 
 TEST(Control, StopsTheChecksumOfAFile) {

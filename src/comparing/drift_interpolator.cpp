@@ -6,49 +6,20 @@
 
 #include "core/blocks.h"
 #include "drift/error.h"
-#include "fitting/blend.h"
-#include "fitting/networks.h"
-#include "fitting/plan_split.h"
+#include "fitting/foresee_memory.h"
+#include "fitting/own_parts.h"
 #include "fitting/replan.h"
+#include "settings/own_method.h"
 
 namespace drift {
-namespace {
-
-// Settings of the run with the method's own before them.
-RunSettings own_settings(const MethodSettings& method, RunSettings settings) {
-  if (method.has("members")) settings.model.members = method.count("members", 1, 1, 1000);
-  if (const auto epochs = method.number("epochs", 1e-3, 1e6)) settings.train.epochs = *epochs;
-  if (settings.fit.method && settings.fit.method->parts == FitMethod::other)
-    settings.fit.method.reset();  // a rival, for drift fit
-  if (method.has("parts")) settings.fit.method = method.word<FitMethod>("parts", FitMethod::blend);
-  settings.uncertainty.method = method.word("uncertainty", settings.uncertainty.method);
-  return settings;
-}
-
-}  // namespace
-
-MethodInfo drift_method_info() {
-  return {.name = "drift",
-          .title = "drift",
-          .summary = "the model of drift fit: deep random-feature networks and kriging in a moving frame",
-          .source = "Chen et al. 2025",
-          .options = {{"parts", "blend, network or process", "the run's"},
-                      {"members", "networks in the ensemble, 1 to 1000", "the run's"},
-                      {"epochs", "times each observation is seen", "the run's"},
-                      {"trials", "trials of a search for settings before the fit; its time counts", "0"},
-                      {"uncertainty", "ensemble, variational, dropout or last_layer", "the run's"}}};
-}
 
 DriftInterpolator::DriftInterpolator(const MethodSettings& settings, const FitPlan& plan, Search search)
     : plan_(replan(plan, own_settings(settings, plan.settings), plan.split.training.size())), search_(std::move(search)) {
-  const bool searches = plan.settings.tune.method == TuneMethod::bayes;
-  trials_ = settings.count("trials", searches ? plan.settings.tune.trials : 0, 0, 100000);
+  if (plan_.settings.tune.method == TuneMethod::bayes) trials_ = plan_.settings.tune.trials;
 }
 
 void DriftInterpolator::tune(const Control& control) {
-  FitPlan search = plan_;
-  search.settings.tune.trials = trials_;
-  const TuneResult result = search_(search, control);
+  const TuneResult result = search_(plan_, control);
   if (!result.best) throw Error("drift: no trial of the search succeeded; leave trials out, or look with drift tune");
   plan_ = replan(plan_, result.settings, plan_.split.training.size());
 }
@@ -58,36 +29,18 @@ void DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorOpti
   // A trial has three networks as a rule.
   const double tuning_work = 3.0 * static_cast<double>(trials_);
   const double tuning_share = tuning_work / (tuning_work + static_cast<double>(plan_.members));
-  // As in fit(): the networks take most of what is left, by and large.
-  const double trained = plan_.method == FitMethod::network ? 1.0 : tuning_share + (0.95 - tuning_share) * 0.75;
   if (trials_ > 0) tune(control.part(0.0, tuning_share));
+  foresee_memory(plan_, plan_.split.training.size() + plan_.split.held_out.size() + plan_.test.size());
   engine_ = make_engine(options.backend, {.threads = options.threads, .precision = options.precision});
   // Fewer members than folds share them out among themselves.
   InterpolatorData own = data;
   own.fold = plan_.folds.of, own.fold_count = plan_.folds.count, own.group = plan_.folds.group;
-  TrainingSet rows = data.training;
-  rows.folds = own.fold, rows.fold_count = own.fold_count;
   model_ = {.ensemble = {plan_.spec, plan_.settings.seed, {}}, .domain = plan_.domain};
   model_.info.has_time = data.has_time();
-  if (has_networks(plan_)) {
-    model_.ensemble = draw_networks(plan_);
-    TrainingState state;
-    train(*engine_, model_.ensemble, state, rows, plan_.recipe, {.control = control.part(tuning_share, trained)});
-    model_.last_layers = add_uncertainty(*engine_, plan_, rows, model_.ensemble, control.part(trained, 1.0));
-  }
-  if (plan_.method != FitMethod::network) blend_with_process(own, control.part(trained, 1.0));
+  Control silent = control.part(tuning_share, 1.0);
+  silent.say = {}, silent.checkpoint.clear();
+  worth_ = fit_own_parts(*engine_, plan_, own, nullptr, model_, silent).worth.value_or(PartWorth());
   parts_ = std::make_unique<PartsPredictor>(*engine_, model_);
-}
-
-void DriftInterpolator::blend_with_process(const InterpolatorData& data, const Control& control) {
-  const int threads = plan_.settings.threads;
-  const FittedProcess fitted = fit_process_part(data, plan_.settings.seed, threads, control.part(0.0, 0.6));
-  model_.process = fitted.process;
-  const Control rest = control.part(0.6, 1.0);
-  OutOfFold out = forecast_out_of_fold(*engine_, data, model_.ensemble, *model_.process, threads, rest);
-  model_.weight = blend_weight(out);
-  learn_local_spread(fitted, data, model_.weight, threads, out, rest);
-  worth_ = part_worth(out, model_.weight, plan_.domain);
 }
 
 std::size_t DriftInterpolator::members() const {

@@ -18,8 +18,6 @@ namespace drift {
 // drift's own models behind the interface of their rivals: what fit() makes, from the same plan, draws and training.
 // The settings' parts, members, epochs and uncertainty come before the plan's. With trials, a search for lengthscales and
 // amplitude on the training observations comes first. The spread is the networks' own; noise and its scale are settled outside.
-MethodInfo drift_method_info();
-
 class DriftInterpolator : public Interpolator {
  public:
   // A search of so many trials for the plan's settings, where the method asks for one: it works on observations, not on rows.
@@ -36,7 +34,6 @@ class DriftInterpolator : public Interpolator {
 
  private:
   void tune(const Control& control);
-  void blend_with_process(const InterpolatorData& data, const Control& control);
 
   FitPlan plan_;
   Search search_;

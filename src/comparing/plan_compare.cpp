@@ -45,11 +45,20 @@ std::vector<std::string> method_texts(const std::vector<std::string>& wanted) {
   return once;
 }
 
-// Of all that every method depends on.
+// Of all that every method depends on: also the folds by which rivals choose their settings, and what calibration takes from the
+// plan, however the settings led to them.
 std::string data_fingerprint(const ComparePlan& plan, const Observations& observations) {
   Fingerprint print;
   add_settings(print, with_absolute_paths(plan.fit.settings), on_comparison);
   add_plan(print, plan.fit, observations);
+  const Folds& folds = plan.fit.folds;
+  print.add(std::span<const std::uint8_t>(folds.of));
+  print.add(std::span<const std::uint32_t>(folds.group));
+  const NetworkSpec& spec = plan.fit.spec;
+  for (const std::vector<double>* lengths : {&spec.spatial.lengthscales, &spec.temporal.lengthscales})
+    print.add(std::span<const double>(*lengths));
+  const std::array numbers = {static_cast<double>(folds.count), plan.fit.nugget_sd};
+  print.add(std::span<const double>(numbers));
   return print.text();
 }
 

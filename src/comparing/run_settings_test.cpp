@@ -257,6 +257,9 @@ TEST(CheckSettings, IsDoneByWhateverTakesThem) {
   changed.settings.train.batch = settings.train.batch;
   EXPECT_THROW(fit(changed, data), UsageError);
   EXPECT_THROW(tune_run(changed, data, {}), UsageError);
+  EXPECT_THROW(search_space(changed, data, {}), UsageError);
+  EXPECT_THROW(foresee_seconds(changed, data), UsageError);
+  EXPECT_THROW(search_space(plan_fit({}, data), data, {static_cast<SearchedSetting>(-1)}), UsageError);
 }
 
 // Texts with a grammar of their own are read when they are given, not when they are used.
@@ -271,12 +274,19 @@ TEST(Settings, TextsThatCannotBeReadAreRefusedByFileFlagAndCheck) {
            {"data", "to", "--to", "2020-13-01", "neither a time"},
            {"data", "time_units", "--time-units", "fortnights since 2000-01-01", "fortnights"},
            {"split", "test_where", "--test-where", "pass", "pass"},
+           {"domain", "crs", "--crs", "EPSG:12", "EPSG:12"},
+           {"domain", "crs", "--crs", "EPSG:4326", "EPSG:4326"},
+           {"compare", "methods", "--method", "nngq", "did you mean 'nngp'?"},
+           {"compare", "methods", "--method", "nngp:neighbour=3", "did you mean 'neighbours'?"},
+           {"compare", "methods", "--method", "drift:members=0", "members is 0"},
+           {"compare", "grid", "--grid", "bbox:1,2:3", "four numbers"},
+           {"compare", "grid", "--grid", "EPSG:12:5km", "EPSG:12"},
            {"compare", "truth", "--truth", "synthetic:x", "whole number"},
            {"compare", "map_time", "--map-time", "noon", "neither a time"},
        }) {
     RunSettings settings;
     try {
-      set_from_flag(settings, wrong.flag, {wrong.text});
+      set_from_flag(settings, wrong.flag, {wrong.text}, wrong.table);
       ADD_FAILURE() << wrong.flag;
     } catch (const UsageError& error) {
       EXPECT_THAT(error.what(), HasSubstr(wrong.flag));
@@ -291,6 +301,12 @@ TEST(Settings, TextsThatCannotBeReadAreRefusedByFileFlagAndCheck) {
     }
   }
   RunSettings settings;
+  settings.compare.methods = {"a program's own"};
+  EXPECT_NO_THROW(check(settings));
+  for (const char* good : {"global:5", "EPSG:3035:25km", "+proj=laea +lat_0=40 +lon_0=10 +units=m:1km", "file:any", "any.nc"}) {
+    settings.compare.grid = good;
+    EXPECT_NO_THROW(check(settings)) << good;
+  }
   settings.data.to = "yesterday";
   EXPECT_THROW(check(settings), UsageError);
   EXPECT_THROW(plan_fit(settings, small_dataset()), UsageError);

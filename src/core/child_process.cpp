@@ -109,11 +109,16 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-void run_gdal(const std::string& program, const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+void run_gdal(const std::string& program, const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+              const std::stop_token& stop) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   environment.insert(environment.end(), {"GDAL_PAM_ENABLED=NO", "CPL_TMPDIR=" + folder.string()});
-  run_child({.name = "GDAL", .path = program, .environment = environment}, arguments, folder, {});
+  try {
+    run_child({.name = "GDAL", .path = program, .environment = environment}, arguments, folder, stop);
+  } catch (const Stopped&) {
+    throw Stopped("stopped");  // it may read or write
+  }
 }
 
 std::string find_program(const std::string& name) {

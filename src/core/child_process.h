@@ -37,7 +37,8 @@ class TemporaryFolder {
 };
 
 // Runs one of GDAL's programs, a path of find_program, whose temporary files go into the folder too.
-void run_gdal(const std::string& program, const std::vector<std::string>& arguments, const std::filesystem::path& folder);
+void run_gdal(const std::string& program, const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+              const std::stop_token& stop);
 
 // The program's path, "" where no folder of the PATH has it.
 std::string find_program(const std::string& name);

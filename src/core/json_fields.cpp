@@ -29,7 +29,8 @@ nlohmann::json JsonReader::parse_text(const std::string& text) const {
   return parse_json(text, subject_);
 }
 
-void JsonReader::check_keys(const Json& json, const std::string& where, std::span<const std::string_view> known) const {
+void JsonReader::check_keys(const Json& json, const std::string& where, std::span<const std::string_view> known,
+                            std::span<const std::string_view> needed) const {
   const std::string prefix = where.empty() ? "" : where + ".";
   for (const auto& [full_key, value] : json.items()) {
     const std::string key = full_key.substr(0, kLongestShown);
@@ -37,7 +38,7 @@ void JsonReader::check_keys(const Json& json, const std::string& where, std::spa
       throw Error(fmt::format("{}: unknown key \"{}{}\"{}", subject_, prefix, key, did_you_mean(key, known)));
     }
   }
-  for (const std::string_view key : known) {
+  for (const std::string_view key : needed) {
     if (!json.contains(key)) throw Error(fmt::format("{}: key \"{}{}\" is missing", subject_, prefix, key));
   }
 }

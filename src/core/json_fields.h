@@ -24,7 +24,8 @@ namespace drift {
 //   template <class Self> requires ConstOrNot<Self, T>
 //   void visit_fields(Self& self, auto&& field) { field("features", self.features); ... }
 // and an enum when it has words (drift/enum_words.h).
-// Reading is strict: each key must be there, none may be unknown, and each value must have its field's type.
+// Reading is strict: each key must be there unless it is optional (if_any), none may be unknown, and each value must have its
+// field's type.
 
 template <class Self, class T>
 concept ConstOrNot = std::same_as<std::remove_const_t<Self>, T>;
@@ -34,11 +35,33 @@ concept HasFields = requires(const T& value) {
   visit_fields(value, [](const char*, const auto&) {});
 };
 
+// field("provenance", if_any(self.provenance)): a key that files of earlier versions lack, and that is left out where the field
+// has its type's default.
+template <class T>
+struct IfAny {
+  T& field;
+};
+template <class T>
+IfAny<T> if_any(T& field) {
+  return {field};
+}
+
+template <class Field>
+constexpr bool kIsOptional = false;
+template <class T>
+constexpr bool kIsOptional<IfAny<T>> = true;
+
 template <class T>
 nlohmann::ordered_json write_json(const T& value) {
   if constexpr (HasFields<T>) {
     nlohmann::ordered_json object = nlohmann::ordered_json::object();
-    visit_fields(value, [&](const char* key, const auto& field) { object[key] = write_json(field); });
+    visit_fields(value, [&]<class Field>(const char* key, const Field& field) {
+      if constexpr (kIsOptional<Field>) {
+        if (field.field != std::remove_cvref_t<decltype(field.field)>()) object[key] = write_json(field.field);
+      } else {
+        object[key] = write_json(field);
+      }
+    });
     return object;
   } else if constexpr (std::is_enum_v<T>) {
     const std::string_view word = word_of(value);
@@ -68,17 +91,27 @@ class JsonReader {
   using Json = nlohmann::json;
 
   Json parse_text(const std::string& text) const;
-  void check_keys(const Json& json, const std::string& where, std::span<const std::string_view> known) const;
+  void check_keys(const Json& json, const std::string& where, std::span<const std::string_view> known,
+                  std::span<const std::string_view> needed) const;
   [[noreturn]] void refuse(const std::string& where, const char* wanted, const Json& json) const;
 
   template <HasFields T>
   void read(const Json& json, const std::string& where, T& value) const {
     if (!json.is_object()) refuse(where, "an object", json);
     std::vector<std::string_view> known;
-    visit_fields(value, [&](const char* key, auto&) { known.emplace_back(key); });
-    check_keys(json, where, known);
-    visit_fields(value, [&](const char* key, auto& field) {
-      read(json.find(key).value(), where.empty() ? key : where + "." + key, field);
+    std::vector<std::string_view> needed;
+    visit_fields(value, [&]<class Field>(const char* key, Field&&) {
+      known.emplace_back(key);
+      if (!kIsOptional<std::remove_cvref_t<Field>>) needed.emplace_back(key);
+    });
+    check_keys(json, where, known, needed);
+    visit_fields(value, [&]<class Field>(const char* key, Field&& field) {
+      const std::string inside = where.empty() ? key : where + "." + key;
+      if constexpr (!kIsOptional<std::remove_cvref_t<Field>>) {
+        read(json.find(key).value(), inside, field);
+      } else if (json.contains(key)) {
+        read(json.find(key).value(), inside, field.field);
+      }
     });
   }
 

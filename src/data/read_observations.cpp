@@ -92,7 +92,7 @@ std::vector<OneFile> read_source(const NcSource& file, const ReadOptions& option
 
 std::vector<OneFile> read_netcdf_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter,
                                       const Control& control) {
-  return read_source(NcReader(path), options, filter, control);
+  return read_source(NcReader(path, control.stop), options, filter, control);
 }
 
 std::vector<OneFile> read_csv_file(const std::filesystem::path& path, const ReadOptions& options, const RowFilter& filter,

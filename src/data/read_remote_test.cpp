@@ -191,7 +191,7 @@ TEST(Zarr, ThatIsPackedWithBloscIsReadThroughGdal) {
     file.pack(sla, 0.001);
   }
   const std::string store = (folder / "t.zarr").string();
-  run_gdal(program, {"-q", "-of", "Zarr", "-co", "ARRAY:COMPRESS=BLOSC", (folder / "t.nc").string(), store}, folder / "");
+  run_gdal(program, {"-q", "-of", "Zarr", "-co", "ARRAY:COMPRESS=BLOSC", (folder / "t.nc").string(), store}, folder / "", {});
   std::ifstream metadata(std::filesystem::path(store) / "sla" / ".zarray");
   const std::string packing((std::istreambuf_iterator<char>(metadata)), {});
   if (packing.find("blosc") == std::string::npos) GTEST_SKIP() << "this GDAL has no Blosc";

@@ -3,6 +3,7 @@
 #include "drift/bench.h"
 #include "drift/engine.h"
 #include "drift/error.h"
+#include "engine/training_memory.h"
 
 namespace drift {
 
@@ -14,6 +15,10 @@ std::unique_ptr<Engine> make_cuda_engine(const EngineOptions&) {
 }
 
 std::optional<ProductSpeed> card_product(Precision, int) { return std::nullopt; }
+
+std::optional<double> gpu_training_bytes(const NetworkSpec&, const Recipe&, std::size_t, std::size_t, bool, Precision) {
+  return std::nullopt;
+}
 
 std::string why_no_cuda() { return "this drift was built without its GPU engine"; }
 

@@ -15,6 +15,11 @@ class CallingPredictor final : public Predictor {
   void input_gradient(MatrixView<const float> coordinates, MatrixView<float> gradient) override {
     engine_.input_gradient(ensemble_, coordinates, gradient);
   }
+  void head_inputs(MatrixView<const float> coordinates, MatrixView<float> inputs) override {
+    const std::size_t each = check_all_head_shapes(ensemble_, coordinates, inputs);
+    for (std::size_t member = 0; member < ensemble_.members.size(); ++member)
+      engine_.head_inputs(ensemble_, member, coordinates, inputs.middle_cols(member * each, each));
+  }
 
  private:
   Engine& engine_;

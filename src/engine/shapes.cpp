@@ -125,6 +125,13 @@ void check_head_shapes(const Ensemble& ensemble, std::size_t member, MatrixView<
   check_view("inputs", inputs, coordinates.rows, head_input_count(ensemble.spec));
 }
 
+std::size_t check_all_head_shapes(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> inputs) {
+  check_shapes(ensemble, coordinates, PredictionViews{});
+  const std::size_t each = head_input_count(ensemble.spec);
+  check_view("inputs", inputs, coordinates.rows, ensemble.members.size() * each);
+  return each;
+}
+
 void check_gradient_shapes(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient) {
   check_shapes(ensemble, coordinates, PredictionViews{});
   check_view("gradient", gradient, coordinates.rows, outputs_of(ensemble) * coordinates_of(ensemble));

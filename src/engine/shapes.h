@@ -19,6 +19,8 @@ void check_shapes(const Ensemble& ensemble, const TrainingState& state);
 void check_shapes(const Ensemble& ensemble, MatrixView<const float> coordinates, const PredictionViews& out);
 void check_head_shapes(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates,
                        MatrixView<float> inputs);
+// The inputs of all members, side by side; returns how many each has.
+std::size_t check_all_head_shapes(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> inputs);
 void check_gradient_shapes(const Ensemble& ensemble, MatrixView<const float> coordinates, MatrixView<float> gradient);
 
 }  // namespace drift

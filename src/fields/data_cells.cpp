@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <nanoflann.hpp>
 #include <numbers>
 
 #include "core/degree.h"
@@ -16,6 +15,7 @@
 #include "drift/error.h"
 #include "drift/field_model.h"
 #include "fields/data_extent.h"
+#include "geo/point_tree.h"
 
 namespace drift {
 namespace {
@@ -49,10 +49,8 @@ DataCells cells_over(std::array<double, 4> extent, double x_scale, double least)
   return {count(width), count(height), extent, {}};
 }
 
-// A point of the space in which distances are straight lines: unit vectors, or the plane itself.
-using Point = std::array<double, 3>;
-
-Point point_of(const Domain& domain, double x, double y) {
+// In the space in which distances are straight lines (geo/point_tree.h).
+UnitVector point_of(const Domain& domain, double x, double y) {
   if (domain.kind == DomainKind::xy) return {x, y, 0.0};
   return unit_vector({x, y});
 }
@@ -64,17 +62,6 @@ double half_diagonal(const Domain& domain, const DataCells& cells) {
   if (domain.kind == DomainKind::xy) return std::hypot(half_x, half_y);
   return 2.0 * std::hypot(std::sin(0.5 * half_y * kDegree), most_cosine(y0, y1) * std::sin(0.5 * half_x * kDegree));
 }
-
-struct PointCloud {
-  std::vector<Point> points;
-  std::size_t kdtree_get_point_count() const { return points.size(); }
-  double kdtree_get_pt(std::size_t index, std::size_t axis) const { return points[index][axis]; }
-  template <class Box>
-  bool kdtree_get_bbox(Box&) const {
-    return false;
-  }
-};
-using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, PointCloud>, PointCloud, 3>;
 
 PointCloud centres(const Domain& domain, const DataCells& cells) {
   PointCloud cloud;
@@ -136,7 +123,7 @@ struct NearData::Index {
   Domain domain;
   double reach;  // squared, in the space of points
   PointCloud cloud;
-  std::unique_ptr<Tree> tree;
+  std::unique_ptr<PointTree> tree;
 };
 
 NearData::NearData(const Domain& domain, const DataCells& cells, double distance) {
@@ -148,7 +135,7 @@ NearData::NearData(const Domain& domain, const DataCells& cells, double distance
   const double reach = straight + half_diagonal(domain, cells);
   auto index =
       std::make_shared<Index>(Index{.domain = domain, .reach = reach * reach, .cloud = centres(domain, cells), .tree = nullptr});
-  if (!index->cloud.points.empty()) index->tree = std::make_unique<Tree>(3, index->cloud);
+  if (!index->cloud.points.empty()) index->tree = std::make_unique<PointTree>(3, index->cloud);
   index_ = std::move(index);
 }
 
@@ -159,8 +146,8 @@ std::vector<char> NearData::operator()(std::span<const double> lon_deg, std::spa
   std::vector<char> near(lon_deg.size(), 0);
   for (std::size_t i = 0; i < near.size() && index_->tree; ++i) {
     if (!std::isfinite(lon_deg[i]) || !std::isfinite(lat_deg[i])) continue;
-    const Point point = point_of(index_->domain, lon_deg[i], lat_deg[i]);
-    std::uint32_t nearest = 0;
+    const UnitVector point = point_of(index_->domain, lon_deg[i], lat_deg[i]);
+    std::size_t nearest = 0;
     double square = 0.0;
     index_->tree->knnSearch(point.data(), 1, &nearest, &square);
     near[i] = square <= index_->reach ? 1 : 0;

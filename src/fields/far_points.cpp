@@ -48,23 +48,26 @@ FarCounter::FarCounter(const FieldModel& model) : domain_(model.domain) {
   near_.emplace(model.domain, joined(cells, static_cast<int>(std::clamp(by, 1.0, 1000.0))), counted_.distance);
 }
 
-void FarCounter::add(std::span<const double> lon_deg, std::span<const double> lat_deg) {
-  std::vector<double> lon, lat;
-  for (std::size_t i = 0; i < lon_deg.size(); ++i) {
-    if (std::isfinite(lon_deg[i]) && std::isfinite(lat_deg[i])) lon.push_back(lon_deg[i]), lat.push_back(lat_deg[i]);
-  }
-  const std::vector<char> reach = reached(domain_, lon, lat);
-  const std::vector<char> near = near_ ? (*near_)(lon, lat) : std::vector<char>(lon.size(), 1);
-  for (std::size_t i = 0; i < lon.size(); ++i) {
-    counted_.unreached += reach[i] ? 0 : 1;
-    counted_.count += reach[i] && !near[i] ? 1 : 0;
-  }
+void FarCounter::add(std::span<const double> lon_deg, std::span<const double> lat_deg, const Control& control) {
+  for_blocks(lon_deg.size(), [&](std::size_t first, std::size_t count) {
+    control.check_stop();
+    std::vector<double> lon, lat;
+    for (std::size_t i = first; i < first + count; ++i) {
+      if (std::isfinite(lon_deg[i]) && std::isfinite(lat_deg[i])) lon.push_back(lon_deg[i]), lat.push_back(lat_deg[i]);
+    }
+    const std::vector<char> reach = reached(domain_, lon, lat);
+    const std::vector<char> near = near_ ? (*near_)(lon, lat) : std::vector<char>(lon.size(), 1);
+    for (std::size_t i = 0; i < lon.size(); ++i) {
+      counted_.unreached += reach[i] ? 0 : 1;
+      counted_.count += reach[i] && !near[i] ? 1 : 0;
+    }
+  });
 }
 
-void FarCounter::add(std::span<const float> lon_deg, std::span<const float> lat_deg) {
+void FarCounter::add(std::span<const float> lon_deg, std::span<const float> lat_deg, const Control& control) {
   for_blocks(lon_deg.size(), [&](std::size_t first, std::size_t count) {
     const auto lon = lon_deg.subspan(first, count), lat = lat_deg.subspan(first, count);
-    add(std::vector<double>(lon.begin(), lon.end()), std::vector<double>(lat.begin(), lat.end()));
+    add(std::vector<double>(lon.begin(), lon.end()), std::vector<double>(lat.begin(), lat.end()), control);
   });
 }
 

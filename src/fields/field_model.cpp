@@ -58,6 +58,7 @@ void visit_fields(Self& self, auto&& field) {
   field("spread_scale", self.spread_scale);
   field("conformal", self.conformal);
   field("training", self.training);
+  field("provenance", if_any(self.provenance));
 }
 
 template <class Self>

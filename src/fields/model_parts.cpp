@@ -90,7 +90,7 @@ void PartsPredictor::add_networks(MatrixView<const float> rows, const PredictWan
   if (model_.last_layers.empty())
     networks_->predict(rows, views);
   else
-    predict_last_layer(engine_, model_.ensemble, model_.last_layers, rows, views);
+    predict_last_layer(*networks_, model_.ensemble, model_.last_layers, rows, views, engine_.host_threads());
   out.mean.assign(mean.begin(), mean.end());
   if (model_.has_spread()) out.variance.assign(variance.begin(), variance.end());
   if (!around.empty()) add_networks_around(around, out);
@@ -123,7 +123,8 @@ void PartsPredictor::add_networks_around(MatrixView<const float> around, PartsFo
     out.difference_variance[pair] = square / static_cast<double>(members - 1);
   }
   if (spread && !model_.last_layers.empty())
-    add_last_layer_differences(engine_, model_.ensemble, model_.last_layers, around, out.difference_variance);
+    add_last_layer_differences(*networks_, model_.ensemble, model_.last_layers, around, out.difference_variance,
+                               engine_.host_threads());
 }
 
 void PartsPredictor::add_process(MatrixView<const float> rows, const PredictWants& wants, MatrixView<const float> around,

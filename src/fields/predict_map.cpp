@@ -47,7 +47,8 @@ std::map<std::string, std::string> attributes(const FieldModel& model, const Map
       {"summary", fmt::format("{} from {} observations by {}", what, model.info.training, parts_text(model))},
       {"source", fmt::format("drift {}", version())},
       {"date_created", now},
-      {"history", fmt::format("{} {}", now, options.command.empty() ? "drift" : options.command)}};
+      {"history", fmt::format("{}{} {}", model.info.provenance.empty() ? "" : "observations: " + model.info.provenance + "\n",
+                              now, options.command.empty() ? "drift" : options.command)}};
   if (const std::string references = references_of(model); !references.empty()) all["references"] = references;
   if (!model.sha256.empty()) all["model_sha256"] = model.sha256;
   if (!model.sources.empty()) all["input_files"] = sources_line(model.sources);
@@ -114,9 +115,9 @@ MapReport predict_map(Engine& engine, const FieldModel& model, const MapOptions&
       if (!asked[i]) lon[i] = lat[i] = std::nan("");
       report.filled += filled[i] ? 1 : 0;
     }
-    far.add(lon, lat);
+    far.add(lon, lat, control);
   }
-  sink->finish();
+  sink->finish(control);
   report.far = far.result();
   return report;
 }

@@ -23,7 +23,8 @@ using testing::HasSubstr;
 
 const FieldModel& trained() {
   static const FieldModel model = [] {
-    const Dataset data = small_dataset();
+    Dataset data = small_dataset();
+    data.provenance = "forty made-up tracks";
     RunSettings settings = small_settings();
     settings.fit.method = FitMethod::network;
     return fit(plan_fit(settings, data), data).model;
@@ -39,6 +40,7 @@ TEST(FieldModelFile, ComesBackWithEverythingPredictionNeeds) {
   EXPECT_EQ(back.info.value, trained().info.value);
   EXPECT_EQ(back.info.noise_sd, trained().info.noise_sd);
   EXPECT_EQ(back.info.extent, trained().info.extent);
+  EXPECT_EQ(back.info.provenance, "forty made-up tracks");
   EXPECT_EQ(back.cells.bits, trained().cells.bits);
   EXPECT_EQ(back.settings, trained().settings);
   EXPECT_EQ(back.scores, trained().scores);
@@ -96,8 +98,11 @@ TEST(PredictField, OfWeightsThatOverflowIsAnErrorAndNotInfinity) {
 // The cells of a model of an earlier version: half a degree, bits within the JSON.
 TEST(FieldModelFile, OfAnEarlierVersionLoads) {
   const ScratchFolder folder;
-  save_field_model(folder / "new.safetensors", trained());
+  FieldModel unknown = trained();
+  unknown.info.provenance.clear();
+  save_field_model(folder / "new.safetensors", unknown);
   Model stored = load_model(folder / "new.safetensors");
+  EXPECT_THAT(stored.metadata["field"], testing::Not(testing::HasSubstr("provenance"))) << "a key that they lacked";
   const std::vector<std::uint8_t> bits(720 * 360 / 8, 0x55);
   stored.metadata.erase("cell_bits");
   stored.metadata["cells"] =
@@ -398,7 +403,8 @@ TEST(PredictMap, CarriesTheCallersHistoryAndAttributes) {
   small_map(folder, value,
             {.grid = {}, .command = "my program --with flags", .attributes = {{"license", "CC-BY-4.0"}, {"title", "Mine"}}});
   const NcReader file(folder / "map.nc");
-  EXPECT_THAT(file.text("history").value_or(""), testing::EndsWith("Z my program --with flags"));
+  EXPECT_THAT(file.text("history").value_or(""), testing::AllOf(testing::StartsWith("observations: forty made-up tracks\n"),
+                                                                testing::EndsWith("Z my program --with flags")));
   EXPECT_EQ(file.text("license"), "CC-BY-4.0");
   EXPECT_EQ(file.text("title"), "Mine");
   for (const char* name :

@@ -14,7 +14,10 @@
 namespace drift {
 namespace {
 
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 std::string refusal(const RunSettings& settings, const Dataset& data) {
@@ -94,6 +97,34 @@ TEST(PlanFit, HoldsOutBlocksOfAGrid) {
   EXPECT_EQ(folds.split_options.block, 70.0);
   EXPECT_EQ(count_groups(o, folds.split_options, folds.split.training),
             *std::max_element(folds.folds.group.begin(), folds.folds.group.end()) + std::size_t{1});
+}
+
+// Folds of single observations would leak between neighbours: not what was asked for, and not without a word.
+TEST(PlanFit, RefusesBlocksThatAllObservationsLieInAndWarnsOfFoldsAtRandom) {
+  Dataset data;
+  Observations& o = data.observations;
+  for (int i = 0; i < 900; ++i) {
+    o.lon_deg.push_back(0.1 * (i % 30));
+    o.lat_deg.push_back(40.0 + 0.1 * (i / 30));
+    o.value.push_back(smooth_field(o.lon_deg.back(), o.lat_deg.back(), 0.0));
+  }
+  RunSettings settings;
+  settings.split.block = 100000.0;
+  EXPECT_THAT(refusal(settings, data),
+              AllOf(HasSubstr("folds in blocks of 100000 km: all training observations are of one block"), HasSubstr("--block")));
+  settings.split.block = 70.0;
+  std::vector<std::string> warnings;
+  const Control control = {.warning = [&](const std::string& sentence) { warnings.push_back(sentence); }};
+  plan_fit(settings, data, Judging::automatic, control);
+  EXPECT_THAT(warnings, IsEmpty());
+  // A mooring: all at one place, at no time. Whatever else is wrong with such data, this comes first.
+  std::fill(o.lon_deg.begin(), o.lon_deg.end(), 5.003);
+  std::fill(o.lat_deg.begin(), o.lat_deg.end(), 40.003);
+  try {
+    plan_fit({}, data, Judging::automatic, control);
+  } catch (const Error&) {
+  }
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("of one block, so folds are of single observations at random")));
 }
 
 TEST(PlanFit, HoldsOutAPlatformOfTwo) {

@@ -22,6 +22,7 @@
 #include "fitting/plan_split.h"
 #include "fitting/replan.h"
 #include "process/process.h"
+#include "settings/settings_under.h"
 #include "train/schedule.h"
 
 namespace drift {
@@ -54,18 +55,19 @@ FitPlan thinned(const FitPlan& plan, std::size_t most) {
 }
 
 double training_seconds(const FitPlan& plan, const TrainingSet& rows, const Control& control) {
+  const Control silent = {.stop = control.stop};
   const std::unique_ptr<Engine> engine = make_engine(plan.settings);
   Ensemble ensemble = draw_networks(plan);
   TrainingState state;
   const std::uint64_t last = total_steps(plan.recipe, rows.values.rows),
                       all = total_steps(plan.recipe, plan.split.training.size());
   std::uint64_t step = std::min<std::uint64_t>(2, last), timed = 0;
-  engine->advance(ensemble, state, rows, plan.recipe, step, Control());  // warms up
+  engine->advance(ensemble, state, rows, plan.recipe, step, silent);  // warms up
   double seconds = 0.0;
   for (std::uint64_t more = 1; seconds < kTimedSeconds && step < last; more *= 2) {
     control.check_stop("stopped while planning");
     const std::uint64_t to = std::min(step + more, last);
-    seconds += elapsed([&] { engine->advance(ensemble, state, rows, plan.recipe, to, Control()); });
+    seconds += elapsed([&] { engine->advance(ensemble, state, rows, plan.recipe, to, silent); });
     timed += to - step;
     step = to;
   }
@@ -194,7 +196,8 @@ std::optional<double> method_seconds(const FitPlan& plan, const Observations& ob
 
 }  // namespace
 
-std::optional<double> foresee_trial_seconds(const FitPlan& plan, const Dataset& data, const Control& control) {
+std::optional<double> foresee_trial_seconds(const FitPlan& of, const Dataset& data, const Control& control) {
+  const FitPlan plan = plan_under(control, of);
   constexpr double kTrained = 0.8;  // of the training observations; the rest judge
   for (const SearchedSetting setting : plan.settings.tune.settings) {
     if (setting == SearchedSetting::layers || setting == SearchedSetting::features) return std::nullopt;
@@ -208,7 +211,8 @@ std::optional<double> foresee_trial_seconds(const FitPlan& plan, const Dataset& 
   return training_seconds(trial, rows.rows.view(), control);
 }
 
-std::optional<double> foresee_seconds(const FitPlan& plan, const Dataset& data, const Control& control) {
+std::optional<double> foresee_seconds(const FitPlan& of, const Dataset& data, const Control& control) {
+  const FitPlan plan = plan_under(control, of);
   if (plan.method == FitMethod::other) return method_seconds(plan, data.observations, control);
   double seconds = 0.0;
   if (plan.settings.tune.method == TuneMethod::bayes) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "core/blocks.h"
 #include "data/groups.h"
 #include "drift/calibration.h"
 #include "drift/error.h"
@@ -31,9 +32,10 @@ std::vector<double> total_sds(const Domain& domain, const Forecast& forecast) {
   return sd;
 }
 
-double crps_with(const Forecast& forecast, double spread_scale, double noise_sd) {
+double crps_with(const Forecast& forecast, double spread_scale, double noise_sd, const Control& control) {
   double sum = 0.0;
   for (std::size_t i = 0; i < forecast.y.size(); ++i) {
+    if (i % kPointsAtATime == 0) control.check_stop();
     const double sd = total_sd(forecast.sd_epistemic.empty() ? 0.0 : forecast.sd_epistemic[i], noise_sd, spread_scale);
     sum += gaussian_crps(forecast.y[i], forecast.mean[i], sd);
   }
@@ -68,7 +70,7 @@ Split halves(const FitPlan& plan, const Observations& observations, const std::v
 // unless they contradict it: it grows where they are larger than it and the nugget explain, or neighbours share more error than
 // it says, and shrinks where it says more than all residuals. What is left then is noise.
 void fit_spread_and_noise(const FitPlan& plan, std::span<const Neighbours> pairs, const Forecast& forecast, double& scale,
-                          double& noise) {
+                          double& noise, const Control& control) {
   const auto with_noise = [&](double sd) {
     return fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic, std::span<const double>(&sd, 1));
   };
@@ -83,7 +85,7 @@ void fit_spread_and_noise(const FitPlan& plan, std::span<const Neighbours> pairs
     std::fill(scaled.noise_sd.begin(), scaled.noise_sd.end(), noise);
     const double shared = spread_scale_of_neighbours(residual, forecast.sd_epistemic, total_sds(plan.domain, scaled), pairs);
     scale = std::min(std::max({1.0, by_nugget, shared}), most);
-    noise = estimate_noise(forecast, scale);
+    noise = estimate_noise(forecast, scale, control);
     if (std::abs(scale - before) < 1e-3 * before) break;
   }
 }
@@ -100,14 +102,14 @@ double usual_sigma(const FitPlan& plan, const Observations& observations) {
 void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bool own_noise, const Observations& observations,
                       std::span<const std::size_t> rows, FieldInfo& info, Forecast& forecast, const Control& control) {
   const bool scaling = wanted.calibrate != CalibrationMethod::none && !forecast.sd_epistemic.empty();
-  double scale = 1.0, noise = wanted.noise_sd.value_or(own_noise ? 0.0 : estimate_noise(forecast));
+  double scale = 1.0, noise = wanted.noise_sd.value_or(own_noise ? 0.0 : estimate_noise(forecast, 1.0, control));
   if (scaling && (own_noise || wanted.noise_sd)) {
     scale = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic,
                              own_noise ? std::span<const double>(forecast.noise_sd) : std::span<const double>(&noise, 1));
   } else if (scaling) {
     const std::vector<Neighbours> pairs =
         nearest_pairs(plan.domain, plan.spec, observations, rows, plan.settings.threads, control);
-    fit_spread_and_noise(plan, pairs, forecast, scale, noise);
+    fit_spread_and_noise(plan, pairs, forecast, scale, noise, control);
   }
   if (own_noise && !wanted.noise_sd) {
     noise = std::sqrt(std::inner_product(forecast.noise_sd.begin(), forecast.noise_sd.end(), forecast.noise_sd.begin(), 0.0) /
@@ -154,10 +156,11 @@ double reach_of(const FieldInfo& info, double level) {
   return (ratio_below > 0.0 ? ratio_below : 1.0) * quantile;
 }
 
-Scores score_with(const Domain& domain, const FieldInfo& info, const Forecast& forecast) {
+Scores score_with(const Domain& domain, const FieldInfo& info, const Forecast& forecast, const Control& control) {
   const std::vector<double> sd = total_sds(domain, forecast);
-  if (!info.is_conformal()) return score_forecast(forecast.y, forecast.mean, sd);
-  return score_forecast(forecast.y, forecast.mean, sd, [&](double level) { return reach_of(info, level); });
+  if (!info.is_conformal()) return score_forecast(forecast.y, forecast.mean, sd, control);
+  return score_forecast(
+      forecast.y, forecast.mean, sd, [&](double level) { return reach_of(info, level); }, control);
 }
 
 }  // namespace
@@ -193,25 +196,27 @@ Forecast forecast(Engine& engine, const FieldModel& model, const Observations& o
   return out;
 }
 
-double estimate_noise(const Forecast& forecast, double spread_scale) {
+double estimate_noise(const Forecast& forecast, double spread_scale, const Control& control) {
   // Golden section over the noise, whose CRPS has one minimum; from nothing to twice the residuals' size.
   constexpr double kGolden = 0.6180339887498949;
   double low = 0.0, high = 2.0 * rmse(forecast.y, forecast.mean);
   double a = high - kGolden * (high - low), b = low + kGolden * (high - low);
-  double at_a = crps_with(forecast, spread_scale, a), at_b = crps_with(forecast, spread_scale, b);
+  double at_a = crps_with(forecast, spread_scale, a, control), at_b = crps_with(forecast, spread_scale, b, control);
   for (int step = 0; step < 30; ++step) {
     if (at_a < at_b) {
       high = b, b = a, at_b = at_a;
-      a = high - kGolden * (high - low), at_a = crps_with(forecast, spread_scale, a);
+      a = high - kGolden * (high - low), at_a = crps_with(forecast, spread_scale, a, control);
     } else {
       low = a, a = b, at_a = at_b;
-      b = low + kGolden * (high - low), at_b = crps_with(forecast, spread_scale, b);
+      b = low + kGolden * (high - low), at_b = crps_with(forecast, spread_scale, b, control);
     }
   }
   return 0.5 * (low + high);
 }
 
-Scores score(const FieldModel& model, const Forecast& forecast) { return score_with(model.domain, model.info, forecast); }
+Scores score(const FieldModel& model, const Forecast& forecast, const Control& control) {
+  return score_with(model.domain, model.info, forecast, control);
+}
 
 Judgement judge(const FitPlan& plan, const Observations& observations, const std::vector<std::size_t>& judged,
                 const Forecaster& forecaster, FieldInfo& info, NoiseKnown known, const Forecaster& on_test,
@@ -237,7 +242,7 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const std
   calibrate(parts.training);
   if (tested) {
     Forecast test = (on_test ? on_test : forecaster)(plan.test);
-    const Scores scores = score_with(plan.domain, info, test);
+    const Scores scores = score_with(plan.domain, info, test, control);
     return {.calibrated_on = held_out ? judged.size() : 0, .held_out = scores, .rows = plan.test, .forecast = std::move(test)};
   }
   if (!held_out) return {};
@@ -247,7 +252,7 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const std
                      .held_out = {},
                      .rows = parts.held_out,
                      .forecast = forecaster(parts.held_out)};
-  found.held_out = score_with(plan.domain, info, found.forecast);
+  found.held_out = score_with(plan.domain, info, found.forecast, control);
   if (!both) calibrate(judged);  // the scores are told: what is kept may learn from all
   return found;
 }

@@ -24,10 +24,10 @@ Forecast forecast(Engine& engine, const FieldModel& model, const Observations& o
 
 // Noise that gives the forecasts the least mean CRPS, from 0 to the size of the residuals; robust against outliers as the CRPS
 // is.
-double estimate_noise(const Forecast& forecast, double spread_scale = 1.0);
+double estimate_noise(const Forecast& forecast, double spread_scale = 1.0, const Control& control = {});
 
 // Gaussian scores of sd_total; intervals, their score and the reliability are of the conformal ones if the model has them.
-Scores score(const FieldModel& model, const Forecast& forecast);
+Scores score(const FieldModel& model, const Forecast& forecast, const Control& control = {});
 
 // Settles noise, spread_scale and conformal factors of the model, and scores it on what is left. Held-out observations are halved
 // (by whole groups, as the split was made): one half calibrates, the other scores, so that the scores are those of fresh data.

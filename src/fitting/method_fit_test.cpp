@@ -26,7 +26,8 @@ using testing::HasSubstr;
 
 RunSettings settings_with(const std::string& method, std::optional<DomainKind> domain = {}) {
   RunSettings settings = small_settings();
-  settings.train.epochs = 2.0;
+  settings.train = {};  // for this method too, where they are given
+  settings.model.members.reset();
   settings.fit.method = fit_choice(method);
   settings.domain.kind = domain;
   return settings;
@@ -66,6 +67,41 @@ TEST(OtherMethods, AreSavedAndPredictTheSameBits) {
       EXPECT_THROW(predict_field(*engine, back, at.lon, at.lat, at.time, {.members = true}), UsageError);
     }
   }
+}
+
+// As in compare: its options are settings of the run.
+TEST(OwnMethod, MeansTheSettingsThatItsOptionsAre) {
+  const Dataset data = small_dataset();
+  RunSettings spelled = small_settings(), named = small_settings();
+  spelled.fit.method = FitMethod::network;
+  spelled.model.members = 3;
+  spelled.train.epochs = 2.0;
+  named.fit.method = fit_choice("drift:parts=network,members=3,epochs=2");
+  EXPECT_EQ(plan_fit(named, data).fingerprint, plan_fit(spelled, data).fingerprint);
+  named.fit.method = fit_choice("drift");
+  EXPECT_EQ(plan_fit(named, data).method, FitMethod::blend);
+  named.fit.method = fit_choice("drift:trials=7");
+  const FitPlan searches = plan_fit(named, data);
+  EXPECT_EQ(searches.settings.tune.method, TuneMethod::bayes);
+  EXPECT_EQ(searches.settings.tune.trials, 7u);
+  EXPECT_THROW(fit_choice("drift:member=3"), UsageError);
+  EXPECT_THROW(fit_choice("drift:members=0"), UsageError);
+}
+
+TEST(OtherMethods, TakeMembersAndTrainingFromTheRunWhereTheyHaveSuchOptions) {
+  const Dataset data = small_dataset();
+  RunSettings settings = settings_with("mlp:width=16,layers=2,steps=50,epochs=1");
+  settings.model.members = 2;
+  settings.train.epochs = 9.0;  // the method's own text comes first
+  settings.train.loss = LossKind::huber;
+  const FitPlan plan = plan_fit(settings, data);
+  EXPECT_EQ(text_of(*plan.settings.fit.method), "mlp:width=16,layers=2,steps=50,epochs=1,members=2,loss=huber");
+  EXPECT_EQ(fit(plan, data).model.method_text, text_of(*plan.settings.fit.method));
+  settings.fit.method = fit_choice("nngp");
+  EXPECT_EQ(text_of(*plan_fit(settings, data).settings.fit.method), "nngp");
+  settings.fit.method = fit_choice("mlp");
+  settings.train.batch = 2'000'000;
+  EXPECT_THROW(plan_fit(settings, data), UsageError) << "more than the method takes";
 }
 
 // As a map shows it: the difference of two predictions a few kilometres apart.

@@ -32,6 +32,7 @@ FieldInfo describe_field(const FitPlan& plan, const Dataset& data) {
   FieldInfo info;
   info.value = {to_utf8(data.value.name), to_utf8(data.value.long_name), to_utf8(data.value.standard_name),
                 to_utf8(data.value.unit)};
+  info.provenance = to_utf8(data.provenance);
   info.has_time = plan.spec.temporal.layers > 0;
   info.calendar_time = data.calendar_time;
   info.training = plan.split.training.size();

@@ -7,14 +7,12 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/memory_limit.h"
-#include "core/threads.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
 #include "drift/fit.h"
 #include "drift/grouped.h"
 #include "drift/interpolator.h"
-#include "engine/training_memory.h"
+#include "fitting/foresee_memory.h"
 #include "fitting/length_text.h"
 #include "fitting/neighbours.h"
 #include "fitting/plan_identity.h"
@@ -36,8 +34,6 @@ constexpr std::size_t kFewForBlend = 20000;
 constexpr std::size_t kQuickMembers = 5;
 constexpr double kSteps = 3000.0;         // as many as small data need to be learnt
 constexpr double kMostNoise = 0.7;        // of the values' sd: beyond, hardly anything would be learnt
-constexpr double kProcessBytes = 300.0;   // of an observation: its keys and order in the cells, its place, its share of the tree
-constexpr double kProgramMib = 40.0;      // libraries and what does not grow with the data
 constexpr double kTimeLengthscale = 4.0;  // of product coupling, per layer, in standard deviations of the times
 
 // "1 layer", "4 layers"
@@ -103,7 +99,7 @@ class Planner {
     choose_network(time, usual_lengthscale(time));
     control_.check_stop();
     choose_training(plan_.split.training.size(), noise_of_observations());
-    foresee_memory();
+    foresee_memory(plan_, observations_.size());
     control_.check_stop();
     plan_.fingerprint = fingerprint();
     return std::move(plan_);
@@ -348,27 +344,6 @@ class Planner {
     if (const auto wanted = plan_.settings.train.value_noise_sd) return *wanted / unit;
     if (by_paper(plan_) || uncertainty.method != UncertaintyMethod::ensemble || plan_.members < 2) return 0.0;
     return std::min(uncertainty.noise_sd.value_or(plan_.nugget_sd) / unit, kMostNoise);
-  }
-
-  // Peak memory of training: the observations as they are and as the engine's rows, and what its threads work on.
-  void foresee_memory() {
-    if (plan_.method == FitMethod::other) return;  // methods foresee their own
-    const auto n = static_cast<double>(observations_.size());
-    const bool variational = plan_.settings.uncertainty.method == UncertaintyMethod::variational;
-    const double networks = !has_networks(plan_)
-                                ? 0.0
-                                : training_bytes(plan_.spec, plan_.recipe, plan_.members, plan_.split.training.size(),
-                                                 threads_or_all(plan_.settings.threads), variational);
-    const double process = plan_.method == FitMethod::network ? 0.0 : kProcessBytes * n;
-    plan_.memory_mib = (networks + process + n * (41.0 + 4.0 * (plan_.spec.coordinates() + 3.0))) / 1048576.0 + kProgramMib;
-    const double there_mib = memory_limit_bytes() / 1048576.0;
-    if (plan_.memory_mib > there_mib) {
-      throw Error(
-          fmt::format("training needs {:.0f} MiB but this process may use {:.0f}; ask for fewer members, features or --threads, "
-                      "or keep fewer "
-                      "observations (--bbox, --from, --to)",
-                      plan_.memory_mib, there_mib));
-    }
   }
 
   std::string fingerprint() const {

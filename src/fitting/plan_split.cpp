@@ -84,7 +84,20 @@ void choose_folds(const Dataset& data, FitPlan& plan, const Control& control) {
     options.block_days = wanted.split.block_days.value_or(wanted.split.block ? 0.0 : choice.block_days);
   }
   if (plan.out_of_fold) plan.split_options = options;  // halves of what is judged are made like the folds
-  if (count_groups(data.observations, options, rows, control) < 2) options.method = SplitMethod::random;
+  if (count_groups(data.observations, options, rows, control) < 2) {
+    const bool asked = (grouped_already && wanted.split.method) || wanted.split.block || wanted.split.block_days;
+    const std::string one = fmt::format("all training observations are of one {}", group_noun(options.method));
+    if (asked) {
+      throw UsageError(fmt::format(
+          "folds {}: {}, and folds need at least two; {}", split_words(options), one,
+          options.method == SplitMethod::block ? "give a smaller --block or --block-days, or neither" : "use --split block"));
+    }
+    control.warn(
+        fmt::format("{}, so folds are of single observations at random; neighbours are correlated, which makes what is judged by "
+                    "them optimistic",
+                    one));
+    options.method = SplitMethod::random;
+  }
   const std::size_t most = has_networks(plan) ? wanted.model.members.value_or(kUsualMembers) : wanted.fit.folds;
   plan.folds = make_folds(data.observations,
                           {.method = options.method,

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "core/blocks.h"
 #include "core/longitude.h"
 #include "drift/calendar.h"
 #include "drift/error.h"
@@ -27,7 +28,7 @@ std::string region_name(double lon_deg, double lat_deg) {
 }
 
 // The group's name, one an observation; empty where there are no groups.
-std::vector<std::string> group_names(const FieldModel& model, const Observations& o, ScoreGroups groups) {
+std::vector<std::string> group_names(const FieldModel& model, const Observations& o, ScoreGroups groups, const Control& control) {
   std::vector<std::string> names;
   if (groups == ScoreGroups::platform && o.platform.empty()) return names;
   if (groups == ScoreGroups::day && (o.time_days.empty() || !model.info.calendar_time)) {
@@ -36,6 +37,7 @@ std::vector<std::string> group_names(const FieldModel& model, const Observations
   if (groups == ScoreGroups::region && model.domain.kind == DomainKind::xy)
     throw UsageError("scores by region need longitudes and latitudes");
   for (std::size_t i = 0; groups != ScoreGroups::none && i < o.size(); ++i) {
+    if (i % kPointsAtATime == 0) control.check_stop();
     if (groups == ScoreGroups::platform) names.push_back(o.platform_names[o.platform[i]]);
     if (groups == ScoreGroups::day) names.push_back(iso_time(std::floor(o.time_days[i])));
     if (groups == ScoreGroups::region) names.push_back(region_name(o.lon_deg[i], o.lat_deg[i]));
@@ -68,15 +70,15 @@ ModelScores score_model(Engine& engine, const FieldModel& model, const Dataset& 
   const Forecast all = forecast(engine, model, observations, rows, sigmas, control);
   ModelScores scores;
   scores.trained_share = share_that_trained(model.training_sample, observations);
-  scores.all = score(model, all);
+  scores.all = score(model, all, control);
   scores.furthest_days = furthest_outside(model.info, observations.time_days);
   FarCounter far(model);
-  far.add(observations.lon_deg, observations.lat_deg);
+  far.add(observations.lon_deg, observations.lat_deg, control);
   scores.far = far.result();
   std::map<std::string, std::vector<std::size_t>> rows_of;
-  const std::vector<std::string> names = group_names(model, observations, groups);
+  const std::vector<std::string> names = group_names(model, observations, groups, control);
   for (std::size_t i = 0; i < names.size(); ++i) rows_of[names[i]].push_back(i);
-  for (const auto& [name, members] : rows_of) scores.groups.emplace_back(name, score(model, part(all, members)));
+  for (const auto& [name, members] : rows_of) scores.groups.emplace_back(name, score(model, part(all, members), control));
   return scores;
 }
 

@@ -12,6 +12,7 @@
 
 #include "drift/error.h"
 #include "drift/parse_number.h"
+#include "geo/check_grid.h"
 #include "geo/projection.h"
 
 namespace drift {
@@ -148,6 +149,18 @@ Grid projected(const std::string& text, const std::string& crs, const Step& step
 }
 
 }  // namespace
+
+void check_grid(const std::string& text) {
+  const auto [before, last] = split_last(text);
+  const auto step = as_step(last);
+  const bool own = before == "global" || before.starts_with("bbox:") || before.starts_with("xy:");
+  if (own || !step || before.empty()) {
+    parse_grid(text);
+    return;
+  }
+  projection_of(before);
+  if (!(step->number > 0.0)) refuse(text, fmt::format("the step must be positive but is {}", step->number));
+}
 
 Grid parse_grid(const std::string& text) { return parse_grid(text, {}, {}); }
 

@@ -14,6 +14,16 @@ namespace drift {
 struct Arc {
   double west_deg;
   double span_deg;
+
+  // In [-180, 180), and in (-180, 180], without the last digits, which whole turns cost.
+  double west() const { return wrapped_longitude(digits(west_deg)); }
+  double east() const {
+    const double lon = wrapped_longitude(digits(west_deg + span_deg));
+    return lon == -180.0 ? 180.0 : lon;
+  }
+
+ private:
+  static double digits(double lon_deg) { return std::round(1e9 * wrapped_longitude(lon_deg)) / 1e9; }
 };
 
 // The shortest arc that holds all longitudes: the circle without the widest gap between neighbours. One pass, in bins of a
@@ -24,6 +34,11 @@ class LongitudeExtent {
     const double lon = turned_from(0.0, lon_deg);
     Bin& bin = bins_[static_cast<std::size_t>(lon)];
     bin = {std::min(bin.low, lon), std::max(bin.high, lon)};
+  }
+  // All from west eastwards to east, which is a whole turn away at most.
+  void add(double west_deg, double east_deg) {
+    for (double lon = west_deg; lon < east_deg; lon += 0.5) add(lon);
+    add(east_deg);
   }
   // Of at least one longitude.
   Arc arc() const {

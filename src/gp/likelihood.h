@@ -3,6 +3,8 @@
 #include <Eigen/Core>
 #include <string>
 
+#include "drift/enum_words.h"
+
 namespace drift::gp {
 
 // Distribution of observations y about the field f, u = (y - f) / s:
@@ -11,6 +13,10 @@ namespace drift::gp {
 //   huber     log p = -rho(u) - log s - log C(delta),  rho Huber's loss: u^2 / 2 up to delta, delta (|u| - delta / 2) beyond
 // s is trained, as its logarithm; the known error of an observation adds to it (src/gp/gp_data.h).
 enum class LikelihoodKind { gaussian, student, huber };
+constexpr auto enum_words(LikelihoodKind) {
+  return std::to_array<EnumWord<LikelihoodKind>>(
+      {{"gaussian", LikelihoodKind::gaussian}, {"student", LikelihoodKind::student}, {"huber", LikelihoodKind::huber}});
+}
 
 struct LikelihoodSpec {
   LikelihoodKind kind = LikelihoodKind::gaussian;

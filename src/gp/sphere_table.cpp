@@ -5,17 +5,26 @@
 #include <cmath>
 #include <numbers>
 
+#include "drift/error.h"
 #include "features/spherical.h"
 #include "gp/sphere_sums.h"
 
 namespace drift::gp {
 namespace {
 
-// For both halves together. The highest degrees of Matérn hold little, and two nodes a half-wave are enough for them, but for
-// 1/2; those of the heat covariance are few for its lengthscale.
-double nodes_per_degree(const Covariance& covariance) {
-  if (covariance.family != Family::matern) return 11.0;
-  return covariance.nu < 1.0 ? 8.0 : 4.0;
+// Of the sum over degrees that a table holds. `nodes`: per degree, for both halves together. The highest degrees of Matérn hold
+// little, and two nodes a half-wave are enough for them, but for 1/2; those of the heat covariance are few for its lengthscale.
+struct Resolution {
+  double tail_mass, nodes;
+};
+Resolution resolution_of(const Covariance& covariance) {
+  switch (covariance.family) {
+    case Family::matern:
+      return {SphereTable::kTailMass, covariance.nu < 1.0 ? 8.0 : 4.0};
+    case Family::squared_exponential:
+      return {SphereTable::kHeatTailMass, 11.0};
+  }
+  throw UsageError("there is no such covariance on the sphere");
 }
 constexpr double kLeastNodes = 512.0;
 
@@ -34,10 +43,10 @@ struct Coefficients {
 }  // namespace
 
 SphereTable::SphereTable(const Covariance& covariance, double lengthscale) {
-  const bool matern = covariance.family == Family::matern;
-  const SphericalSpectrum spectrum(covariance, lengthscale, matern ? kTailMass : kHeatTailMass, kMaxDegree);
+  const auto [tail_mass, nodes_per_degree] = resolution_of(covariance);
+  const SphericalSpectrum spectrum(covariance, lengthscale, tail_mass, kMaxDegree);
   degrees_ = spectrum.max_degree() + 1;
-  const double whole = std::max(kLeastNodes, nodes_per_degree(covariance) * degrees_);
+  const double whole = std::max(kLeastNodes, nodes_per_degree * degrees_);
   spacing_ = 2.0 / whole;
   const auto count = static_cast<std::size_t>(std::numbers::sqrt2 / spacing_) + 2;
   std::vector<double> gaps(count);

@@ -187,7 +187,7 @@ void list_contents(const std::filesystem::path& path) {
     const auto lock = lock_netcdf();
     check_is_one_file(path);
   }
-  const NcReader file(path, NcReader::Packed::as_it_is);
+  const NcReader file(path, {}, NcReader::Packed::as_it_is);
   const auto read_attributes = [&](const NcVariable& owner) {
     for (const std::string& name : file.attribute_names(owner)) {
       file.text(owner, name);
@@ -241,7 +241,7 @@ void check_guarded(const std::filesystem::path& path, double limit_s, const List
 
 NcReader open_guarded(const std::filesystem::path& path, double limit_s, const Control& control) {
   check_guarded(path, limit_s, list_contents, control);
-  return NcReader(path);
+  return NcReader(path, control.stop);
 }
 
 }  // namespace drift

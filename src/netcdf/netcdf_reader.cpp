@@ -63,11 +63,11 @@ std::string address_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-NcReader::NcReader(const std::filesystem::path& path, Packed packed) : NcSource(path) {
+NcReader::NcReader(const std::filesystem::path& path, const std::stop_token& stop, Packed packed) : NcSource(path) {
   check_readable(path);
   if (is_zarr_3(path)) view_ = std::make_unique<const Zarr3View>(path);
   open();
-  if (packed == Packed::unpack && is_zarr(path)) unpack_zarr();
+  if (packed == Packed::unpack && is_zarr(path)) unpack_zarr(stop);
 }
 
 std::filesystem::path NcReader::store() const { return view_ ? view_->store() : path(); }
@@ -86,7 +86,7 @@ void NcReader::open() {
 }
 
 // What netCDF cannot unpack GDAL may.
-void NcReader::unpack_zarr() {
+void NcReader::unpack_zarr(const std::stop_token& stop) {
   {
     const auto lock = lock_netcdf();
     const auto is_packed = [&](const NcVariable& variable) {
@@ -94,7 +94,7 @@ void NcReader::unpack_zarr() {
     };
     if (std::none_of(variables().begin(), variables().end(), is_packed)) return;
   }
-  auto unpacked = UnpackedZarr::of(store());
+  auto unpacked = UnpackedZarr::of(store(), stop);
   if (!unpacked) return;
   NcReader other(unpacked->file());
   for (const NcVariable& variable : variables()) {

@@ -20,9 +20,10 @@ class Zarr3View;
 class NcReader : public NcSource {
  public:
   // Throws Error with one sentence when there is no such file, it is a folder, empty, truncated or not NetCDF.
-  // Arrays of a Zarr store whose codecs netCDF lacks are unpacked by a program, or left for whoever reads none of their values.
+  // Throws Stopped while a packed Zarr store is unpacked: arrays whose codecs netCDF lacks are unpacked by a program, or left for
+  // whoever reads none of their values.
   enum class Packed { unpack, as_it_is };
-  explicit NcReader(const std::filesystem::path& path, Packed packed = Packed::unpack);
+  explicit NcReader(const std::filesystem::path& path, const std::stop_token& stop = {}, Packed packed = Packed::unpack);
   ~NcReader() override;
   NcReader(const NcReader&) = delete;
   NcReader& operator=(const NcReader&) = delete;
@@ -45,7 +46,7 @@ class NcReader : public NcSource {
  private:
   std::filesystem::path store() const;  // that is open: of a Zarr store of version 3 one of version 2
   void open();
-  void unpack_zarr();
+  void unpack_zarr(const std::stop_token& stop);
   static std::size_t filters_of(const NcVariable& variable);
   void list_group(int group, const std::string& prefix);
   std::optional<std::string> text_of(int group, int variable, const std::string& attribute) const;

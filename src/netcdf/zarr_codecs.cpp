@@ -11,6 +11,7 @@
 
 #include "core/parse_json.h"
 #include "core/whole_file.h"
+#include "drift/control.h"
 #include "drift/error.h"
 
 namespace drift {
@@ -71,13 +72,15 @@ void check_codecs(const std::filesystem::path& called, const std::filesystem::pa
       called.string(), array, fmt::join(codecs, " and "), called.filename().string(), called.stem().string()));
 }
 
-std::unique_ptr<const UnpackedZarr> UnpackedZarr::of(const std::filesystem::path& store) {
+std::unique_ptr<const UnpackedZarr> UnpackedZarr::of(const std::filesystem::path& store, const std::stop_token& stop) {
   const std::string program = find_program("gdalmdimtranslate");
   if (program.empty()) return nullptr;
   auto unpacked = std::make_unique<const UnpackedZarr>();
   try {
     run_gdal(program, {"-q", "-of", "netCDF", std::filesystem::absolute(store).string(), unpacked->file().string()},
-             unpacked->folder_.path());
+             unpacked->folder_.path(), stop);
+  } catch (const Stopped&) {
+    throw;
   } catch (const Error&) {
     return nullptr;
   }

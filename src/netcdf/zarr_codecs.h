@@ -28,7 +28,7 @@ void check_codecs(const std::filesystem::path& called, const std::filesystem::pa
 class UnpackedZarr {
  public:
   // By GDAL, which knows more codecs; null where it is not installed or fails.
-  static std::unique_ptr<const UnpackedZarr> of(const std::filesystem::path& store);
+  static std::unique_ptr<const UnpackedZarr> of(const std::filesystem::path& store, const std::stop_token& stop = {});
   std::filesystem::path file() const { return folder_.path() / "store.nc"; }
 
  private:

@@ -216,7 +216,7 @@ void FieldFileWriter::write(std::size_t layer, std::size_t time, std::size_t fir
   file_->writer.write(file_->layers[layer].variable, start, count, std::span<const double>(numbers));
 }
 
-void FieldFileWriter::finish() {
+void FieldFileWriter::finish(const Control&) {
   if (!file_) refuse("it is finished");
   for (std::size_t i = 0; i < file_->layers.size(); ++i) {
     const File::Layer& layer = file_->layers[i];

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "geo/grid_mapping.h"
+#include "geo/longitude_extent.h"
 #include "geo/projection.h"
 
 namespace drift {
@@ -91,44 +92,39 @@ void write_axis(NcTarget& writer, int id, const GridAxis& axis) {
   writer.write(id, {0}, {axis.count}, std::span<const double>(centres));
 }
 
-// In [-180, 180]; 180 stays what it is.
-double wrapped(double lon_deg) {
-  const double lon = std::remainder(lon_deg, 360.0);
-  return lon == -180.0 ? 180.0 : lon;
-}
-
 Extent extent_of_box(const Grid& grid) {
   const double west = grid.x.at(0) - 0.5 * grid.x.step, east = grid.x.at(grid.x.count - 1) + 0.5 * grid.x.step;
   const double south = std::max(-90.0, grid.y.at(0) - 0.5 * grid.y.step);
   const double north = std::min(90.0, grid.y.at(grid.y.count - 1) + 0.5 * grid.y.step);
   if (east - west > 360.0 - 1e-9) return {-180.0, south, 180.0, north};
-  const double west_wrapped = wrapped(west);
-  return {west_wrapped == 180.0 ? -180.0 : west_wrapped, south, wrapped(east), north};
+  const Arc arc = {west, east - west};
+  return {arc.west(), south, arc.east(), north};
 }
 
-// Grows with positions that come one by one: longitudes counted from Greenwich and from the date line, of which the narrower
-// range is the better one.
+// Grows with positions that come one by one.
 class GrowingExtent {
  public:
   void add(double lon_deg, double lat_deg) {
     if (std::isnan(lon_deg) || std::isnan(lat_deg)) return;
     south_ = std::min(south_, lat_deg), north_ = std::max(north_, lat_deg);
-    west_ = std::min(west_, lon_deg), east_ = std::max(east_, lon_deg);
-    const double across = lon_deg < 0.0 ? lon_deg + 360.0 : lon_deg;
-    west_across_ = std::min(west_across_, across), east_across_ = std::max(east_across_, across);
+    longitudes_.add(lon_deg);
+    any_ = true;
   }
   void add_pole(double lat_deg) {
     south_ = std::min(south_, lat_deg), north_ = std::max(north_, lat_deg);
-    west_ = west_across_ = -180.0, east_ = east_across_ = 180.0;
+    around_ = true;
   }
   Extent extent() const {
-    if (east_across_ - west_across_ >= east_ - west_) return {west_, south_, east_, north_};
-    return {wrapped(west_across_), south_, wrapped(east_across_), north_};
+    if (around_ || !any_) return {-180.0, south_, 180.0, north_};
+    const Arc arc = longitudes_.arc();
+    return {arc.west(), south_, arc.east(), north_};
   }
 
  private:
   static constexpr double kFar = std::numeric_limits<double>::infinity();
-  double south_ = kFar, north_ = -kFar, west_ = kFar, east_ = -kFar, west_across_ = kFar, east_across_ = -kFar;
+  double south_ = kFar, north_ = -kFar;
+  LongitudeExtent longitudes_;
+  bool any_ = false, around_ = false;
 };
 
 // A pole inside the map is further than any of its cells' centres.

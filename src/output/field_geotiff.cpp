@@ -95,15 +95,16 @@ class GeotiffSink : public FieldSink {
     }
   }
 
-  void finish() override {
+  void finish(const Control& control) override {
     if (written_ != bands_ * header_.times() * header_.grid.size()) throw UsageError("GeoTIFF: the field is not complete");
     if (const int error = raw_.close()) fail_to_write_raw(error);
     write_whole_file(folder_.path() / "field.vrt", description());
     run_gdal(program_,
              {"-q", "-of", "COG", "-co", "COMPRESS=DEFLATE", "-co", "PREDICTOR=YES", "-co", "BIGTIFF=IF_SAFER", "-co",
               "OVERVIEW_RESAMPLING=AVERAGE", "field.vrt", "field.tif"},
-             folder_.path());
+             folder_.path(), control.stop);
     copy_result();
+    control.check_stop();
     file_.commit();
   }
 

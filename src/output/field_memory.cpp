@@ -29,7 +29,7 @@ class MemorySink : public FieldSink {
       throw UsageError(fmt::format("field in memory: {} values do not fit from row {} on", values.size(), first_row));
     std::copy(values.begin(), values.end(), all.begin() + static_cast<std::ptrdiff_t>(first));
   }
-  void finish() override {}
+  void finish(const Control&) override {}
 
  private:
   static std::size_t members(const FieldLayer& layer) { return std::max<std::size_t>(1, layer.members); }

@@ -43,7 +43,7 @@ class TableSink : public FieldSink {
     if (is_last) write_block();
   }
 
-  void finish() override { file_.commit(); }
+  void finish(const Control&) override { file_.commit(); }
 
  private:
   void write_block() {

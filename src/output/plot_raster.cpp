@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "core/degree.h"
 #include "core/longitude.h"
 #include "drift/error.h"
+#include "geo/longitude_extent.h"
 #include "output/plot_locator.h"
 
 namespace drift {
@@ -20,28 +20,13 @@ bool has_value(const PlotSource& source, std::size_t cell) {
   return (!source.mean.empty() && std::isfinite(source.mean[cell])) || (!source.sd.empty() && std::isfinite(source.sd[cell]));
 }
 
-// Longitudes that occur, to the degree, so that the widest stretch without any can be left out.
-class LongitudeSpan {
- public:
-  void add(double west, double east) {
-    for (double lon = std::floor(west); lon < east; lon += 1.0) used_[degree_of(lon)] = true;
-  }
-  // The first degree after the widest gap. Without a gap: -180.
-  double start() const {
-    std::size_t widest = 0;
-    double after = -180.0;
-    for (std::size_t first = 0; first < 360; ++first) {
-      std::size_t gap = 0;
-      while (gap < 360 && !used_[(first + gap) % 360]) ++gap;
-      if (gap > widest) widest = gap, after = static_cast<double>((first + gap) % 360);
-    }
-    return after > 180.0 ? after - 360.0 : after;
-  }
-
- private:
-  static std::size_t degree_of(double lon) { return static_cast<std::size_t>(turned_from(0.0, lon)); }
-  std::array<bool, 360> used_ = {};
-};
+// The degree that the arc with all values begins in; all around: -180.
+double start_of(const LongitudeExtent& longitudes) {
+  const Arc arc = longitudes.arc();
+  if (arc.span_deg >= 359.0) return -180.0;
+  const double start = std::floor(arc.west_deg);
+  return start > 180.0 ? start - 360.0 : start;
+}
 
 template <class Visit>
 void visit_cells_with_values(const PlotSource& source, const Visit& visit) {
@@ -112,7 +97,7 @@ double cell_height(const PlotSource& source) {
 
 PlotRegion region_with_values(const PlotSource& source, const std::string& path) {
   const bool plane = source.space == PlotSpace::plane;
-  LongitudeSpan span;
+  LongitudeExtent span;
   bool any = false;
   visit_cells_with_values(source, [&](double west, double east, double, double) {
     any = true;
@@ -121,7 +106,7 @@ PlotRegion region_with_values(const PlotSource& source, const std::string& path)
   if (!any)
     throw Error(fmt::format("{}: '{}' has no values to draw{}{}", path, source.info.name, source.time.empty() ? "" : " at ",
                             source.time));
-  const double start = plane ? 0.0 : span.start() - 1.0;
+  const double start = plane ? 0.0 : start_of(span) - 1.0;
   PlotRegion region = {1e300, -1e300, 1e300, -1e300};
   visit_cells_with_values(source, [&](double west, double east, double south, double north) {
     const double first = plane ? west : turned_from(start, west);

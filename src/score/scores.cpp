@@ -24,7 +24,8 @@ Scores::Interval interval_at(std::span<const double> y, std::span<const double> 
 
 }  // namespace
 
-Scores score_forecast(std::span<const double> y, std::span<const double> mean, std::span<const double> sd) {
+Scores score_forecast(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
+                      const Control& control) {
   Scores scores;
   scores.count = y.size();
   scores.rmse = rmse(y, mean);
@@ -32,21 +33,28 @@ Scores score_forecast(std::span<const double> y, std::span<const double> mean, s
   scores.rmae = std::sqrt(scores.mae);
   for (std::size_t i = 0; i < y.size(); ++i) scores.bias += (mean[i] - y[i]) / static_cast<double>(y.size());
   if (sd.empty()) return scores;
+  control.check_stop();
   scores.crps = mean_crps(y, mean, sd);
+  control.check_stop();
   scores.nll = mean_nll(y, mean, sd);
   scores.interval_score95 = mean_interval_score(y, mean, sd, 0.05);
   scores.mean_sd = mean_of(sd);
-  for (const double level : kLevels) scores.intervals.push_back(interval_at(y, mean, sd, level));
-  for (int twentieth = 1; twentieth < 20; ++twentieth) scores.reliability.push_back(interval_at(y, mean, sd, 0.05 * twentieth));
+  const auto at = [&](double level) {
+    control.check_stop();
+    return interval_at(y, mean, sd, level);
+  };
+  for (const double level : kLevels) scores.intervals.push_back(at(level));
+  for (int twentieth = 1; twentieth < 20; ++twentieth) scores.reliability.push_back(at(0.05 * twentieth));
   return scores;
 }
 
 Scores score_forecast(std::span<const double> y, std::span<const double> mean, std::span<const double> sd,
-                      const std::function<double(double level)>& reach) {
-  Scores scores = score_forecast(y, mean, sd);
+                      const std::function<double(double level)>& reach, const Control& control) {
+  Scores scores = score_forecast(y, mean, sd, control);
   if (sd.empty()) return scores;
   const auto count = static_cast<double>(y.size());
   const auto measure = [&](Scores::Interval& interval) {
+    control.check_stop();
     const double factor = reach(interval.level);
     double inside = 0.0, width = 0.0;
     for (std::size_t i = 0; i < y.size(); ++i) {

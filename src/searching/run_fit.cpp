@@ -5,6 +5,7 @@
 #include "drift/files.h"
 #include "drift/tune_run.h"
 #include "fitting/plan_split.h"
+#include "settings/settings_under.h"
 
 namespace drift {
 namespace {
@@ -27,7 +28,8 @@ FitPlan searched(const FitPlan& plan, const Dataset& data, const Control& contro
 
 }  // namespace
 
-FittedRun run_fit(const RunSettings& settings, const Dataset& data, const Control& control, const RunHooks& hooks) {
+FittedRun run_fit(const RunSettings& given, const Dataset& data, const Control& control, const RunHooks& hooks) {
+  const RunSettings settings = settings_under(control, given);
   check_outputs(run_inputs(settings), run_outputs(settings));
   const bool searches = settings.tune.method == TuneMethod::bayes;
   const double begin = searches ? kSearchShare : 0.0;

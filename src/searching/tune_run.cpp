@@ -106,6 +106,9 @@ std::optional<SearchRange> paper_range(SearchedSetting setting, const FitPlan& p
 }  // namespace
 
 SearchSpace search_space(const FitPlan& plan, const Dataset& data, const std::vector<SearchedSetting>& wanted) {
+  RunSettings settings_wanted = plan.settings;
+  settings_wanted.tune.settings = wanted;
+  check(settings_wanted);
   const bool time = plan.spec.temporal.layers > 0;
   std::vector<SearchedSetting> settings = wanted;
   if (wanted.empty()) settings = {SearchedSetting::lengthscale, SearchedSetting::amplitude};

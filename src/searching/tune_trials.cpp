@@ -15,7 +15,7 @@
 #include "engine/scales.h"
 #include "fitting/judge.h"
 #include "fitting/replan.h"
-#include "math/huber.h"
+#include "train/loss.h"
 
 namespace drift {
 namespace {
@@ -32,16 +32,12 @@ void shuffle(std::vector<std::size_t>& rows, std::uint64_t seed) {
   }
 }
 
-double loss_of(const Recipe& recipe, double residual) {
-  return recipe.loss == LossKind::squared ? residual * residual : huber_value(residual, recipe.huber_delta);
-}
-
 // Mean over observations and members.
 double mean_loss(const Recipe& recipe, std::span<const float> predictions, std::span<const float> values, std::size_t members) {
   double sum = 0.0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     for (std::size_t m = 0; m < members; ++m) {
-      sum += loss_of(recipe, static_cast<double>(predictions[i * members + m]) - values[i]);
+      sum += loss_value(loss_of(recipe), static_cast<double>(predictions[i * members + m]) - values[i]);
     }
   }
   return sum / static_cast<double>(values.size() * members);

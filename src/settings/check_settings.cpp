@@ -19,6 +19,7 @@ class OneSetting {
   void check(bool) const {}
   void check(const std::string& text) const {  // settings are kept with the model, as TOML
     require(is_utf8(text), fmt::format("'{}'", printable(text)), "must be UTF-8; rename the file or column");
+    if (rule_.programs_may_differ) return;
     if (const std::string why = misread(rule_, text); !why.empty()) throw UsageError(fmt::format("{}: {}", name(), why));
   }
   void check(const FitChoice& choice) const {

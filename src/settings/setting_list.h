@@ -35,10 +35,16 @@ struct SettingRule {
   bool lists_files = false;  // the flag takes all paths that follow
   // Of a text that is not empty: throws UsageError where it is none that the setting takes. Null: any text is.
   void (*parse)(const std::string& text) = nullptr;
+  bool programs_may_differ = false;  // what a program sets is checked where it is used: it may have methods of its own
 
   SettingRule read_by(void (*parser)(const std::string& text)) const {
     SettingRule rule = *this;
     rule.parse = parser;
+    return rule;
+  }
+  SettingRule read_by_users(void (*parser)(const std::string& text)) const {
+    SettingRule rule = read_by(parser);
+    rule.programs_may_differ = true;
     return rule;
   }
   SettingRule of_files() const {
@@ -58,7 +64,10 @@ void check_preset_text(const std::string& text);
 void check_time_text(const std::string& text);
 void check_time_units_text(const std::string& text);
 void check_condition_text(const std::string& text);
-void check_truth_text(const std::string& text);  // of a synthetic one: whether there is such a file shows when it is opened
+void check_plane_crs(const std::string& text);
+void check_grid_text(const std::string& text);    // whether there is such a file shows when it is opened
+void check_method_text(const std::string& text);  // of [compare] methods: "drift:members=5", "nngp", "all"
+void check_truth_text(const std::string& text);   // of a synthetic one: whether there is such a file shows when it is opened
 
 template <class Self, class Visitor>
 requires std::is_same_v<std::remove_const_t<Self>, RunSettings>
@@ -123,7 +132,8 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
             .bearing(on_nothing));
 
   visit("domain", "kind", s.domain.kind, any("--domain", "Domain of the field (plane needs --crs)"));
-  visit("domain", "crs", s.domain.crs, any("--crs", "Coordinate reference system of the plane, such as EPSG:6931"));
+  visit("domain", "crs", s.domain.crs,
+        any("--crs", "Coordinate reference system of the plane, such as EPSG:6931").read_by(&check_plane_crs));
   visit("domain", "unit", s.domain.unit, any("--unit", "Unit of x and y"));
 
   visit("split", "method", s.split.method, any("--split", "Groups held out together (time: the latest observations)"));
@@ -186,8 +196,9 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
         more_than_zero("--bottleneck-rate", "Learning rate of the bottlenecks under muon"));
   train("optimiser", s.train.optimiser, any("--optimiser", "Optimiser (muon: orthogonalised momentum for the bottlenecks)"));
   train("loss", s.train.loss, any("--loss", "Loss (huber limits the influence of outliers)"));
-  train("huber_delta", s.train.huber_delta,
-        more_than_zero("--huber-delta", "Residual beyond which the Huber loss is linear, in SDs of the values"));
+  visit("train", "huber_delta", s.train.huber_delta,
+        more_than_zero("--huber-delta", "Residual beyond which the Huber loss is linear, in SDs of the values")
+            .bearing(kNetworks | on_comparison));  // the Huber NLPD of every method
   train("decay_noise_sd", s.train.decay_noise_sd,
         more_than_zero("--decay-noise-sd", "SD of the noise assumed by the weight decay, in the values' unit"));
   train("value_noise_sd", s.train.value_noise_sd,
@@ -228,6 +239,7 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
 
   visit("compare", "methods", s.compare.methods,
         any("--method", "Method with its options, such as nngp:neighbours=64; all: every method; none: one of each family")
+            .read_by_users(&check_method_text)
             .bearing(on_nothing));
   visit("compare", "seeds", s.compare.seeds,
         between("--seeds", "Seeds, each of which is one fit of every method", 1, 1000).bearing(on_nothing));
@@ -237,7 +249,8 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
             "FILE.nc[:VARIABLE]")
             .read_by(&check_truth_text)
             .bearing(on_comparison));
-  visit("compare", "grid", s.compare.grid, any("--grid", "Grid of the maps, as in drift predict").bearing(on_comparison));
+  visit("compare", "grid", s.compare.grid,
+        any("--grid", "Grid of the maps, as in drift predict").read_by(&check_grid_text).bearing(on_comparison));
   visit("compare", "map_time", s.compare.map_time,
         any("--map-time", "Time of the maps (ISO 8601, or a number); none: the middle of the observations' times")
             .read_by(&check_time_text)

@@ -5,6 +5,7 @@
 #include "drift/control.h"
 #include "drift/fit.h"
 #include "drift/run_settings.h"
+#include "settings/own_method.h"
 
 namespace drift {
 
@@ -13,7 +14,7 @@ namespace drift {
 inline RunSettings settings_under(const Control& control, RunSettings settings) {
   if (control.threads != 0) settings.threads = control.threads;
   check(settings);
-  return settings;
+  return spelled_out(std::move(settings));
 }
 
 // The same for a plan made from settings.

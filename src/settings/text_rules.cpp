@@ -4,9 +4,11 @@
 #include "data/preset.h"
 #include "data/time_units.h"
 #include "drift/calendar.h"
+#include "drift/domain.h"
 #include "drift/error.h"
 #include "drift/parse_number.h"
 #include "drift/truth.h"
+#include "geo/check_grid.h"
 #include "settings/setting_list.h"
 
 namespace drift {
@@ -22,6 +24,10 @@ void check_preset_text(const std::string& text) { preset_named(text); }
 void check_time_text(const std::string& text) { time_of_text(text); }
 void check_time_units_text(const std::string& text) { parse_time_units(text); }
 void check_condition_text(const std::string& text) { parse_condition(text); }
+void check_plane_crs(const std::string& text) { plane_domain(text); }
+void check_grid_text(const std::string& text) {
+  if (!text.starts_with("file:") && !text.ends_with(".nc")) check_grid(text);
+}
 void check_truth_text(const std::string& text) {
   if (names_synthetic(text)) parse_synthetic(text);
 }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace drift {
@@ -75,8 +77,31 @@ TEST_P(LossGradient, OfAnObservationWithoutWeightIsZero) {
   for (std::size_t output = 0; output < kOutputs; ++output) EXPECT_EQ(gradient[output], 0.0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, LossGradient, testing::Values(LossKind::squared, LossKind::huber),
-                         [](const auto& kind) { return kind.param == LossKind::squared ? "Squared" : "Huber"; });
+// By the trapezoidal rule over all residuals that matter.
+TEST_P(LossGradient, NormaliserIsTheIntegralOfTheLikelihood) {
+  const Loss loss{GetParam(), kDelta};
+  for (const double t : {0.1, 0.5, 2.0}) {
+    const double step = 1e-3 * t, far = 40.0 * t * (1.0 + t / kDelta);
+    double sum = 0.0;
+    for (double r = -far; r < far; r += step) sum += step * std::exp(-loss_value(loss, r) / (2.0 * t * t));
+    EXPECT_NEAR(log_normaliser(loss, t), std::log(sum), 1e-6) << t;
+  }
+}
+
+// Every loss that has a word; an enumerator that has none is refused, and taken for no other.
+std::vector<LossKind> all_losses() {
+  std::vector<LossKind> kinds;
+  for (const std::string_view word : words_of<LossKind>()) kinds.push_back(*from_word<LossKind>(word));
+  return kinds;
+}
+INSTANTIATE_TEST_SUITE_P(Kinds, LossGradient, testing::ValuesIn(all_losses()),
+                         [](const auto& kind) { return std::string(word_of(kind.param)); });
+
+TEST(Loss, OfAnUnknownKindIsRefused) {
+  const Loss none{static_cast<LossKind>(9), kDelta};
+  EXPECT_THROW(loss_value(none, 1.0), UsageError);
+  EXPECT_THROW(log_normaliser(none, 1.0), UsageError);
+}
 
 double one_loss(const Loss& loss, double residual, double* slope = nullptr) {
   const double target = 0.0;

@@ -1,18 +1,14 @@
 // The evidence lower bound of variational weights; train/variational.h has its form and how it is trained. The likelihood of a
-// residual r with weight w is exp(-w loss(r) / (2 sigma^2)) / Z. With t^2 = sigma^2 / w,
-//   squared  Z = t sqrt(2 pi)
-//   Huber    Z = 2 t sqrt(pi) erf(delta / (2 t)) + (4 t^2 / delta) exp(-delta^2 / (4 t^2))      (its core, and its two tails)
+// residual r with weight w is exp(-loss(r) / (2 t^2)) / Z(t), t^2 = sigma^2 / w (train/loss.h).
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "core/blocks.h"
 #include "drift/error.h"
 #include "drift/uncertainty.h"
-#include "math/huber.h"
 #include "network/plan.h"
 #include "train/loss.h"
 #include "train/variational.h"
@@ -30,15 +26,7 @@ class Likelihood {
   double log_density(double residual, double weight) const {
     if (weight == 0.0) return 0.0;  // the observation says nothing
     const double t = std::sqrt(variance_ / weight);
-    const double half_precision = 0.5 / (t * t);
-    if (loss_.kind == LossKind::squared) {
-      return -half_precision * loss_detail::Squared<double>{}.value(residual) - std::log(t) -
-             0.5 * std::log(2.0 * std::numbers::pi);
-    }
-    const double delta = loss_.delta;
-    const double core = 2.0 * t * std::sqrt(std::numbers::pi) * std::erf(0.5 * delta / t);
-    const double tails = 4.0 * t * t / delta * std::exp(-0.25 * delta * delta / (t * t));
-    return -half_precision * huber_value(residual, delta) - std::log(core + tails);
+    return -0.5 / (t * t) * loss_value(loss_, residual) - log_normaliser(loss_, t);
   }
 
  private:

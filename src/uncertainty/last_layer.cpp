@@ -17,6 +17,7 @@
 #include "engine/shapes.h"
 #include "math/eigen_index.h"
 #include "math/gemm.h"
+#include "uncertainty/last_layer_blocks.h"
 
 namespace drift {
 namespace {
@@ -24,7 +25,6 @@ namespace {
 using Matrix = Eigen::MatrixXd;  // column-major
 using FloatRows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-constexpr std::size_t kBlockRows = 4096;
 constexpr Eigen::Index kPanel = 64;  // columns of A that a thread adds to at a time; fixed, so that threads change nothing
 
 // A and Phi^T W y, both times sigma^2 and without the identity.
@@ -48,14 +48,14 @@ void add_block(const FloatRows& inputs, const Matrix& values, const Eigen::Vecto
   sums.cross.noalias() += weighted.transpose() * values;
 }
 
-Sums sum_over(Engine& engine, const Ensemble& ensemble, std::size_t member, const TrainingSet& data, int threads,
-              const Control& control) {
-  const std::size_t size = head_input_count(ensemble.spec), outputs = data.values.cols;
+// `network`: one member.
+Sums sum_over(Predictor& network, std::size_t size, const TrainingSet& data, int threads, const Control& control) {
+  const std::size_t outputs = data.values.cols;
   Sums sums{Matrix::Zero(index(size), index(size)), Matrix::Zero(index(size), index(outputs))};
-  for_blocks(data.values.rows, kBlockRows, [&](std::size_t first, std::size_t rows) {
+  for_blocks(data.values.rows, kLastLayerRows, [&](std::size_t first, std::size_t rows) {
     control.check_stop();
     FloatRows inputs(index(rows), index(size));
-    engine.head_inputs(ensemble, member, data.coordinates.middle_rows(first, rows), {inputs.data(), rows, size});
+    network.head_inputs(data.coordinates.middle_rows(first, rows), {inputs.data(), rows, size});
     Matrix values(index(rows), index(outputs));
     Eigen::VectorXd weights = Eigen::VectorXd::Ones(index(rows));
     for (std::size_t row = 0; row < rows; ++row) {
@@ -105,13 +105,12 @@ void check_posteriors(const Ensemble& ensemble, std::span<const LastLayerPosteri
 // variances[row] += |L^-1 phi|^2 for the rows of a block.
 void add_variances(const LastLayerPosterior& posterior, MatrixView<const float> inputs, int threads,
                    std::vector<double>& variances) {
-  constexpr std::size_t kChunk = 256;
-  const std::size_t size = posterior.inputs, chunks = (inputs.rows + kChunk - 1) / kChunk;
+  const std::size_t size = posterior.inputs, chunks = (inputs.rows + kLastLayerChunk - 1) / kLastLayerChunk;
   std::atomic<std::size_t> next = 0;
   run_on_threads(static_cast<int>(std::min(static_cast<std::size_t>(threads), chunks)), [&](int) {
-    std::vector<float> whitened(kChunk * size);
-    for (std::size_t first = kChunk * next++; first < inputs.rows; first = kChunk * next++) {
-      const std::size_t rows = std::min(kChunk, inputs.rows - first);
+    std::vector<float> whitened(kLastLayerChunk * size);
+    for (std::size_t first = kLastLayerChunk * next++; first < inputs.rows; first = kLastLayerChunk * next++) {
+      const std::size_t rows = std::min(kLastLayerChunk, inputs.rows - first);
       cpu::gemm(cpu::Gemm<float>{.transpose_b = cpu::Transpose::yes,
                                  .m = rows,
                                  .n = size,
@@ -133,24 +132,24 @@ void add_variances(const LastLayerPosterior& posterior, MatrixView<const float> 
 
 // Adds the mean over the posteriors of phi^T A^-1 phi. phi: the head's inputs at a point or, by pairs, how they differ between
 // points 2 i and 2 i + 1.
-void add_within(Engine& engine, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
+void add_within(Predictor& networks, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
                 MatrixView<const float> coordinates, bool by_pairs, int threads, std::span<double> variances) {
-  threads = threads_or_all(threads == 0 ? engine.host_threads() : threads);
-  const std::size_t size = head_input_count(ensemble.spec), points = by_pairs ? 2 : 1;
-  static_assert(kBlockRows % 2 == 0);
-  std::vector<float> inputs(std::min(kBlockRows, coordinates.rows) * size);
-  for_blocks(coordinates.rows, kBlockRows, [&](std::size_t first, std::size_t rows) {
-    const MatrixView<float> block(inputs.data(), rows, size);
+  threads = threads_or_all(threads);
+  // All members at once, in whole passes of rows.
+  const std::size_t size = head_input_count(ensemble.spec), members = posteriors.size(), points = by_pairs ? 2 : 1;
+  const std::size_t block = std::max<std::size_t>(1, kLastLayerRows / members / kLastLayerChunk) * kLastLayerChunk;
+  static_assert(kLastLayerChunk % 2 == 0, "pairs stay together");
+  std::vector<float> memory(std::min(block, coordinates.rows) * members * size);
+  for_blocks(coordinates.rows, block, [&](std::size_t first, std::size_t rows) {
+    const MatrixView<float> inputs(memory.data(), rows, members * size);
+    networks.head_inputs(coordinates.middle_rows(first, rows), inputs);
     std::vector<double> sums(rows / points, 0.0);
-    for (std::size_t member = 0; member < posteriors.size(); ++member) {
-      engine.head_inputs(ensemble, member, coordinates.middle_rows(first, rows), block);
-      for (std::size_t i = 0; by_pairs && i < sums.size(); ++i) {
-        for (std::size_t k = 0; k < size; ++k) block(i, k) = block(2 * i + 1, k) - block(2 * i, k);
-      }
-      add_variances(posteriors[member], MatrixView<const float>(inputs.data(), sums.size(), size), threads, sums);
+    for (std::size_t i = 0; by_pairs && i < sums.size(); ++i) {
+      for (std::size_t k = 0; k < members * size; ++k) inputs(i, k) = inputs(2 * i + 1, k) - inputs(2 * i, k);
     }
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      variances[first / points + i] += sums[i] / static_cast<double>(posteriors.size());
+    for (std::size_t member = 0; member < members; ++member)
+      add_variances(posteriors[member], inputs.middle_rows(0, sums.size()).middle_cols(member * size, size), threads, sums);
+    for (std::size_t i = 0; i < sums.size(); ++i) variances[first / points + i] += sums[i] / static_cast<double>(members);
   });
 }
 
@@ -167,29 +166,31 @@ std::vector<LastLayerPosterior> fit_last_layer(Engine& engine, const Ensemble& e
   const double step = 1.0 / static_cast<double>(std::max<std::size_t>(1, ensemble.members.size()));
   for (std::size_t member = 0; member < ensemble.members.size(); ++member) {
     const Control part = control.part(step * static_cast<double>(member), step * static_cast<double>(member + 1));
-    posteriors.push_back(posterior_of(sum_over(engine, ensemble, member, data, threads, part), noise_sd));
+    const Ensemble one{ensemble.spec, ensemble.seed, {ensemble.members[member]}};
+    const std::unique_ptr<Predictor> network = engine.prepare(one);
+    posteriors.push_back(posterior_of(sum_over(*network, head_input_count(ensemble.spec), data, threads, part), noise_sd));
   }
   return posteriors;
 }
 
-void predict_last_layer(Engine& engine, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
+void predict_last_layer(Predictor& networks, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
                         MatrixView<const float> coordinates, const PredictionViews& out, int threads) {
-  engine.predict(ensemble, coordinates, out);
+  networks.predict(coordinates, out);
   check_posteriors(ensemble, posteriors);
   if (out.variance.empty()) return;
   std::vector<double> within(coordinates.rows);
-  add_within(engine, ensemble, posteriors, coordinates, false, threads, within);
+  add_within(networks, ensemble, posteriors, coordinates, false, threads, within);
   for (std::size_t row = 0; row < coordinates.rows; ++row) {
     for (std::size_t o = 0; o < out.variance.cols; ++o) out.variance(row, o) += static_cast<float>(within[row]);
   }
 }
 
-void add_last_layer_differences(Engine& engine, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
+void add_last_layer_differences(Predictor& networks, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
                                 MatrixView<const float> coordinates, std::span<double> variances, int threads) {
   check_posteriors(ensemble, posteriors);
   if (2 * variances.size() != coordinates.rows)
     throw UsageError(fmt::format("last layer: {} variances of differences for {} points", variances.size(), coordinates.rows));
-  add_within(engine, ensemble, posteriors, coordinates, true, threads, variances);
+  add_within(networks, ensemble, posteriors, coordinates, true, threads, variances);
 }
 
 }  // namespace drift

@@ -32,7 +32,7 @@ Prediction predict_with(const Ensemble& ensemble, const std::vector<LastLayerPos
   const auto view = [](FloatRows& m) {
     return MatrixView<float>(m.data(), static_cast<std::size_t>(m.rows()), static_cast<std::size_t>(m.cols()));
   };
-  predict_last_layer(*engine, ensemble, posteriors, Observations::view(points),
+  predict_last_layer(*engine->prepare(ensemble), ensemble, posteriors, Observations::view(points),
                      {.mean = view(mean), .variance = view(variance), .members = {}}, threads);
   return {mean.cast<double>(), variance.col(0).cast<double>()};
 }
@@ -204,7 +204,7 @@ TEST(LastLayerOfADeepNetwork, KnowsTheVarianceOfADifference) {
   const auto engine = make_cpu_engine({.threads = 2});
   const auto posteriors = fit_last_layer(*engine, ensemble, data.set(), kNoise);
   std::vector<double> variances(15, 0.5);  // what is there stays
-  add_last_layer_differences(*engine, ensemble, posteriors, Observations::view(points.coordinates), variances);
+  add_last_layer_differences(*engine->prepare(ensemble), ensemble, posteriors, Observations::view(points.coordinates), variances);
   const std::size_t size = head_input_count(ensemble.spec);
   Eigen::VectorXd wanted = Eigen::VectorXd::Constant(15, 0.5);
   for (std::size_t j = 0; j < 2; ++j) {
@@ -219,7 +219,7 @@ TEST(LastLayerOfADeepNetwork, KnowsTheVarianceOfADifference) {
     EXPECT_NEAR(variances[i], wanted[static_cast<Eigen::Index>(i)], 1e-5);
     EXPECT_GT(variances[i], 0.5);
   }
-  EXPECT_THROW(add_last_layer_differences(*engine, ensemble, posteriors, Observations::view(points.coordinates),
+  EXPECT_THROW(add_last_layer_differences(*engine->prepare(ensemble), ensemble, posteriors, Observations::view(points.coordinates),
                                           std::span(variances).first(14)),
                UsageError);
 }

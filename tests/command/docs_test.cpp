@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "drift/run_settings.h"
+#include "options_table.h"
 #include "product_files.h"
 #include "settings_table.h"
 #include "small_run.h"
@@ -134,22 +135,28 @@ TEST_P(VerbPage, ExamplesRun) {
   expect_examples_run(folder.path(), examples);
 }
 
-TEST_P(VerbPage, NamesEveryOption) {
-  const std::string text = read_file(page("verbs/" + GetParam() + ".md"));
-  std::string help = run_command(GetParam() + " --help").out;
-  if (GetParam() == "bench") {
-    for (const char* verb : {"train", "predict", "baselines"}) help += run_command(std::string("bench ") + verb + " --help").out;
-  }
-  std::set<std::string> elsewhere = {"--help"};
-  if (contains(text, "../run-file.md#keys")) {
-    for (const drift::SettingInfo& info : drift::setting_infos()) elsewhere.insert(info.flag);
-  }
-  const std::regex option("\n  (?:-h,)?(--[a-z][a-z-]*)");
-  for (std::sregex_iterator i(help.begin(), help.end(), option), end; i != end; ++i) {
-    const std::string name = (*i)[1];
-    if (elsewhere.contains(name)) continue;
-    EXPECT_TRUE(contains(text, "`" + name + "`")) << "docs/verbs/" << GetParam() << ".md does not name " << name;
-  }
+std::string help_of(const std::string& verb) {
+  std::string help = run_command(verb + " --help").out;
+  for (const std::string& own : subcommands_of(verb)) help += run_command(own + " --help").out;
+  return help;
+}
+
+TEST_P(VerbPage, HasTheTableOfItsOptionsAsItsHelpHasThem) {
+  const std::string text = read_file(page("verbs/" + GetParam() + ".md")), help = help_of(GetParam());
+  EXPECT_EQ(text, with_options_table(text, help)) << "make settings-table writes it";
+  EXPECT_TRUE(contains(text, std::string(kTableBegins)) || std::count(help.begin(), help.end(), '\n') < 8) << "no markers";
+}
+
+// Every option of the help is in the table, or is a setting, in the table of which the page links to.
+TEST(OptionsTable, LeavesNoOptionOut) {
+  const std::string help =
+      "Usage: drift x\n\nOptions:\n  -h,--help          Print this\n  --out FILE REQUIRED  The map, a|b\n"
+      "  --epochs           Times seen\n  --rate-hz Excludes: --observations\n                     Rate\n  --json  As "
+      "JSON\n\nRun:\n";
+  EXPECT_EQ(options_table("[keys](../run-file.md#keys)", help),
+            "| option | meaning |\n|---|---|\n| `--out`, required | The map, a\\|b |\n| `--rate-hz` | Rate |\n| `--json` | As "
+            "JSON |\n");
+  EXPECT_TRUE(contains(options_table("", help), "| `--epochs` | Times seen |"));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, VerbPage, testing::ValuesIn(pages("verbs")), test_name);
@@ -237,6 +244,12 @@ TEST(Tutorial, CheckOfItsNumbersNoticesThoseThatAreStale) {
 TEST(RunFilePage, HasTheTableOfAllSettingsAsTheLibraryListsThem) {
   const std::string text = read_file(page("run-file.md"));
   EXPECT_EQ(text, with_settings_table(text)) << "make settings-table writes it";
+}
+
+// A plan of the house that can be read at a sitting.
+TEST(DesignPage, StaysWithinTwoHundredLines) {
+  const std::string text = read_file(page("design.md"));
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 200);
 }
 
 // Options that are settings stand in one table, that of the page on run files.

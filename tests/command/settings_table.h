@@ -23,11 +23,12 @@ inline std::string settings_table() {
   return table;
 }
 
-// The page with the table as it should be.
-inline std::string with_settings_table(std::string page) {
+// The page with this table.
+inline std::string with_table(std::string page, const std::string& table) {
   const std::size_t begins = page.find(kTableBegins), ends = page.find(kTableEnds);
   if (begins == std::string::npos || ends == std::string::npos || ends < begins)
     throw drift::Error("the page lacks the markers of its table");
   const std::size_t first = begins + kTableBegins.size();
-  return page.replace(first, ends - first, fmt::format("\n{}\n", settings_table()));
+  return page.replace(first, ends - first, fmt::format("\n{}\n", table));
 }
+inline std::string with_settings_table(const std::string& page) { return with_table(page, settings_table()); }

@@ -256,6 +256,14 @@ TEST(HeadInputs, TimesTheLastMatrixAreThePrediction) {
     const auto engine = make_cpu_engine({.threads = 3});
     engine->head_inputs(ensemble, 1, coordinates, {head.data(), 1100, inputs});
     engine->predict(ensemble, coordinates, {.mean = {}, .variance = {}, .members = {members.data(), 1100, 2}});
+    std::vector<float> both(1100 * 2 * inputs);
+    engine->prepare(ensemble)->head_inputs(coordinates, {both.data(), 1100, 2 * inputs});
+    for (std::size_t row = 0; row < 1100; ++row) {
+      const auto second = both.begin() + static_cast<std::ptrdiff_t>((2 * row + 1) * inputs);
+      ASSERT_TRUE(std::equal(second, second + static_cast<std::ptrdiff_t>(inputs),
+                             head.begin() + static_cast<std::ptrdiff_t>(row * inputs)));
+    }
+    EXPECT_THROW(engine->prepare(ensemble)->head_inputs(coordinates, {both.data(), 1100, inputs}), UsageError);
     const Plan plan = make_plan(spec);
     const float* matrix = ensemble.members[1].parameters.data() + (plan.has_head ? plan.head : plan.layers.back().bottleneck);
     for (std::size_t row = 0; row < 1100; ++row) {

@@ -225,6 +225,15 @@ class CudaPredictor final : public Predictor {
     });
   }
 
+  void head_inputs(MatrixView<const float> coordinates, MatrixView<float> inputs) override {
+    check_all_head_shapes(ensemble_, coordinates, inputs);
+    on_devices(options_, coordinates.rows, [&](std::size_t index, std::size_t first, std::size_t count) {
+      with(index, [&](DevicePredictor& predictor) {
+        predictor.head_inputs(rows_of(coordinates, first, count), rows_of(inputs, first, count));
+      });
+    });
+  }
+
  private:
   struct OfDevice {
     std::mutex mutex;  // calls from several threads take turns
@@ -284,10 +293,8 @@ class CudaEngine final : public Engine {
   void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates,
                    MatrixView<float> inputs) override {
     check_head_shapes(ensemble, member, coordinates, inputs);
-    on_devices(options_, coordinates.rows, [&](std::size_t, std::size_t first, std::size_t count) {
-      cuda::head_inputs(ensemble, member, rows_of(coordinates, first, count), rows_of(inputs, first, count), options_.precision,
-                        Stream());
-    });
+    const Ensemble one{ensemble.spec, ensemble.seed, {ensemble.members[member]}};
+    CudaPredictor(options_, one).head_inputs(coordinates, inputs);
   }
 
  private:

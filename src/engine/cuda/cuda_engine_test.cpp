@@ -91,6 +91,30 @@ TEST_P(EveryCase, PredictsAndDifferentiatesAsTheCpuDoes) {
   EXPECT_LT(distance(here_inputs, there_inputs), kPrediction);
 }
 
+// Of every member, block by block, without bringing the weights to the device again.
+TEST_P(EveryCase, PreparedGivesTheHeadInputsOfEveryMember) {
+  DRIFT_NEEDS_GPU();
+  const Observations points(GetParam().spec, 301);
+  const Ensemble ensemble = drawn(GetParam());
+  const std::size_t inputs = head_input_count(GetParam().spec), n = points.count(), members = ensemble.members.size();
+  const auto engine = gpu();
+  const auto prepared = engine->prepare(ensemble);
+  std::vector<float> all(n * members * inputs), one(n * inputs);
+  const MatrixView<const float> coordinates = points.set(false).coordinates;
+  for (const auto& [first, rows] : {std::pair<std::size_t, std::size_t>{0, 200}, {200, n - 200}}) {
+    prepared->head_inputs(coordinates.middle_rows(first, rows), {all.data() + first * members * inputs, rows, members * inputs});
+  }
+  for (std::size_t member = 0; member < members; ++member) {
+    engine->head_inputs(ensemble, member, coordinates, {one.data(), n, inputs});
+    std::vector<float> same;
+    for (std::size_t row = 0; row < n; ++row) {
+      const float* from = all.data() + (members * row + member) * inputs;
+      same.insert(same.end(), from, from + inputs);
+    }
+    EXPECT_LT(distance(same, one), kPrediction) << member;
+  }
+}
+
 // Blocks of several sizes, with and without each member's own: what is kept between calls must not show.
 TEST_P(EveryCase, PreparedPredictsTheBitsOfOneCall) {
   DRIFT_NEEDS_GPU();

@@ -162,8 +162,8 @@ struct DevicePredictor::Parts {
   Stream stream;
   ScaleResolver resolver;
   Network network;
-  std::unique_ptr<Blocks> forward, backward;
-  DeviceArray<float> mean, variance, members, gradient;  // of a block
+  std::unique_ptr<Blocks> forward, backward, heads;
+  DeviceArray<float> mean, variance, members, gradient, head;  // of a block
 };
 
 DevicePredictor::DevicePredictor(const Ensemble& ensemble, Precision precision)
@@ -203,19 +203,23 @@ void DevicePredictor::input_gradient(MatrixView<const float> coordinates, Matrix
   });
 }
 
-void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates, MatrixView<float> inputs,
-                 Precision precision, const Stream& stream) {
+void DevicePredictor::head_inputs(MatrixView<const float> coordinates, MatrixView<float> inputs) {
   if (coordinates.rows == 0) return;
-  const ScaleResolver resolver(make_plan(ensemble.spec));
-  const std::vector<NetworkMember> one = {{&ensemble.members[member], &resolver}};
-  const Network network(one, false, stream);
-  Blocks blocks(network, coordinates.rows, coordinates.cols, {}, precision, false, stream);
-  DeviceArray<float> result(blocks.passes().capacity() * inputs.cols);
-  const std::size_t last = network.plan().layers.size() - 1;
-  const ConstMatrices scale = network.plan().has_head ? network.scales().head() : network.scales().output(last);
-  blocks.run(coordinates, {{result.data(), inputs}}, [&](int rows) {
-    scale_matrix(rows, static_cast<int>(inputs.cols), scale.data, 1.0F, blocks.passes().last_input(), result.data(),
-                 stream.get());
+  Parts& p = *parts_;
+  Blocks& blocks = p.suited(p.heads, coordinates.rows, {}, false);
+  const std::size_t members = p.ensemble.members.size(), each = inputs.cols / members, capacity = blocks.capacity();
+  float* const result = grown(p.head, members * capacity * each);
+  const std::size_t last = p.network.plan().layers.size() - 1;
+  const ConstMatrices scale = p.network.plan().has_head ? p.network.scales().head() : p.network.scales().output(last);
+  std::vector<Result> results;
+  for (std::size_t m = 0; m < members; ++m) results.push_back({result + m * capacity * each, inputs.middle_cols(m * each, each)});
+  blocks.run(coordinates, results, [&](int rows) {
+    for (std::size_t m = 0; m < members; ++m) {
+      ConstMatrices from = blocks.passes().last_input();
+      from.data += m * from.member_stride;
+      scale_matrix(rows, static_cast<int>(each), scale.data + m * scale.member_stride, 1.0F, from, result + m * capacity * each,
+                   p.stream.get());
+    }
   });
 }
 

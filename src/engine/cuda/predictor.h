@@ -14,14 +14,11 @@ class DevicePredictor {
 
   void predict(MatrixView<const float> coordinates, const PredictionViews& out);
   void input_gradient(MatrixView<const float> coordinates, MatrixView<float> gradient);
+  void head_inputs(MatrixView<const float> coordinates, MatrixView<float> inputs);
 
  private:
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };
-
-// Engine::head_inputs.
-void head_inputs(const Ensemble& ensemble, std::size_t member, MatrixView<const float> coordinates, MatrixView<float> inputs,
-                 Precision precision, const Stream& stream);
 
 }  // namespace drift::cuda

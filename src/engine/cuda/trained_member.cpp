@@ -7,6 +7,9 @@
 #include "drift/error.h"
 #include "engine/cuda/device.h"
 #include "engine/cuda/fused_passes.h"
+#include "engine/training_memory.h"
+#include "network/plan.h"
+#include "train/schedule.h"
 #include "train/update_groups.h"
 
 namespace drift::cuda {
@@ -35,28 +38,28 @@ std::size_t floats_of(const Plan& plan, const Recipe& recipe, Wanted wanted, boo
 
 }  // namespace
 
-Wanted wanted_of(const TrainedMember& member) {
+Wanted wanted_of(const Recipe& recipe, bool variational) {
   return {.backward = true,
-          .hyper = member.recipe->train_lengthscales || member.recipe->train_amplitudes,
+          .hyper = recipe.train_lengthscales || recipe.train_amplitudes,
           .coordinates = false,
-          .dropout = member.recipe->dropout > 0.0,
-          .variational = !member.member->log_sd.empty()};
+          .dropout = recipe.dropout > 0.0,
+          .variational = variational};
 }
+
+Wanted wanted_of(const TrainedMember& member) { return wanted_of(*member.recipe, !member.member->log_sd.empty()); }
 
 bool is_fused(const TrainedMember& member, Precision precision) {
   return FusedPasses::fit(member.resolver->plan(), wanted_of(member), precision);
 }
 
-std::size_t members_at_once(std::span<const TrainedMember> members, std::size_t observations, std::uint64_t steps,
-                            Precision precision) {
-  const Plan& plan = members.front().resolver->plan();
-  const Recipe& recipe = *members.front().recipe;
-  const Wanted wanted = wanted_of(members.front());
-  const bool fused = is_fused(members.front(), precision);
+namespace {
+
+// Of a member that is trained on the present device, whole batches in one pass.
+std::size_t bytes_of(const Plan& plan, const Recipe& recipe, Wanted wanted, bool fused, std::size_t observations,
+                     std::uint64_t steps) {
   const std::size_t row = fused ? FusedPasses::bytes_per_row(plan, 1, true) : Passes::bytes_per_row(plan, 1, wanted);
   const std::size_t of_member = sizeof(float) * (floats_of(plan, recipe, wanted, fused) + steps), free = free_device_bytes();
   const std::size_t most_rows = std::min({recipe.batch, observations, kMaxPassRows});
-  const std::size_t bytes = row * most_rows + of_member;
   // Passes make do with few rows at a time, but a network must be there as a whole.
   if (const std::size_t least = of_member + row * std::min(kFewestRows, most_rows); least > free) {
     throw Error(
@@ -64,8 +67,42 @@ std::size_t members_at_once(std::span<const TrainedMember> members, std::size_t 
                     "choose --backend cpu",
                     (least >> 20) + 1, free >> 20));
   }
-  const auto budget = static_cast<std::size_t>(kShareForMembers * static_cast<double>(free));
-  return std::clamp<std::size_t>(budget / bytes, 1, members.size());
+  return row * most_rows + of_member;
+}
+
+// So many of which the device has memory for at once.
+std::size_t at_once(std::size_t bytes, std::size_t members) {
+  const auto budget = static_cast<std::size_t>(kShareForMembers * static_cast<double>(free_device_bytes()));
+  return std::clamp<std::size_t>(budget / bytes, 1, members);
+}
+
+}  // namespace
+
+std::size_t members_at_once(std::span<const TrainedMember> members, std::size_t observations, std::uint64_t steps,
+                            Precision precision) {
+  const TrainedMember& first = members.front();
+  const std::size_t bytes =
+      bytes_of(first.resolver->plan(), *first.recipe, wanted_of(first), is_fused(first, precision), observations, steps);
+  return at_once(bytes, members.size());
 }
 
 }  // namespace drift::cuda
+
+namespace drift {
+
+std::optional<double> gpu_training_bytes(const NetworkSpec& spec, const Recipe& recipe, std::size_t members,
+                                         std::size_t observations, bool variational, Precision precision) {
+  if (!cuda::why_no_gpu().empty()) return std::nullopt;
+  const std::vector<int> devices = cuda::usable_devices();
+  const cuda::OnDevice on(devices.front());
+  const Plan plan = make_plan(spec);
+  const cuda::Wanted wanted = cuda::wanted_of(recipe, variational);
+  const std::size_t bytes = cuda::bytes_of(plan, recipe, wanted, cuda::FusedPasses::fit(plan, wanted, precision), observations,
+                                           total_steps(recipe, observations));
+  // Several devices share the members.
+  const std::size_t shared = (members + devices.size() - 1) / devices.size();
+  const auto rows = static_cast<double>(observations * (static_cast<std::size_t>(plan.coordinates) + 2));
+  return static_cast<double>(cuda::at_once(bytes, shared) * bytes) + sizeof(float) * rows;
+}
+
+}  // namespace drift

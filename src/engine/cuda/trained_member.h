@@ -24,6 +24,7 @@ struct TrainedMember {
 
 // Tasks of its passes.
 Wanted wanted_of(const TrainedMember& member);
+Wanted wanted_of(const Recipe& recipe, bool variational);
 // True if the fused kernels are used on the present device.
 bool is_fused(const TrainedMember& member, Precision precision);
 
