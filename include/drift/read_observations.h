@@ -39,7 +39,7 @@ struct ReadOptions {
   std::optional<Range> time = {};                 // days since 1950-01-01; or the file's own numbers if its times are not dates
   double track_gap_s = 60.0;            // > 0; a new track begins after so long without observations, unless a role names tracks
   bool any_order = false;               // accept an along-track file whose times run backwards
-  BadFiles bad_files = BadFiles::stop;  // skip: a file that cannot be opened is left out, with a warning
+  BadFiles bad_files = BadFiles::stop;  // skip: a NetCDF file that cannot be opened or read is left out, with a warning
   // Seconds that a file based on HDF5 has to open in a child process, which a damaged one may crash or hang; 0: no child.
   double open_limit_s = 30.0;
   int threads = 0;              // 0: one for each core this process may use
