@@ -176,7 +176,7 @@ TEST(Control, StopsPlansOfMillionsOfObservationsAtAnyStage) {
 
 // What judges and scores millions of observations, after their forecast.
 TEST(Control, StopsNoiseAndScoresOfMillionsOfForecasts) {
-  constexpr std::size_t kCount = 6'000'000;
+  constexpr std::size_t kCount = 2'000'000;
   Forecast forecast = {.y = {}, .mean = std::vector<double>(kCount, 0.0), .sd_epistemic = {}, .noise_sd = {}};
   RandomStream random({.seed = 6, .purpose = Purpose::simulation});
   for (std::size_t i = 0; i < kCount; ++i) forecast.y.push_back(random.normal());
@@ -192,11 +192,12 @@ TEST(Control, StopsNoiseAndScoresOfMillionsOfForecasts) {
 TEST(Control, StopsTheForecastOfAFitsTime) {
   const Dataset data = small_dataset(60, 60);
   RunSettings settings = network_settings();
-  settings.model.members = 30;
+  settings.model.members = 80;
   settings.model.layers = 4;
   settings.model.features = 500;
   settings.model.bottleneck = 64;
-  settings.train.batch = 3000;
+  settings.train.batch = 1500;
+  settings.train.epochs = 8.0;
   const FitPlan plan = plan_fit(settings, data);
   const auto foresee = [&](const Control& c) { foresee_seconds(plan, data, c); };
   EXPECT_LT(seconds_to_stop(foresee, std::chrono::milliseconds(300)), kLongestS);

@@ -63,11 +63,12 @@ double training_seconds(const FitPlan& plan, const TrainingSet& rows, const Cont
                       all = total_steps(plan.recipe, plan.split.training.size());
   std::uint64_t step = std::min<std::uint64_t>(2, last), timed = 0;
   engine->advance(ensemble, state, rows, plan.recipe, step, silent);  // warms up
+  control.check_stop("stopped while planning");
   double seconds = 0.0;
   for (std::uint64_t more = 1; seconds < kTimedSeconds && step < last; more *= 2) {
-    control.check_stop("stopped while planning");
     const std::uint64_t to = std::min(step + more, last);
     seconds += elapsed([&] { engine->advance(ensemble, state, rows, plan.recipe, to, silent); });
+    control.check_stop("stopped while planning");
     timed += to - step;
     step = to;
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <regex>
 #include <set>
 #include <string>
@@ -20,16 +21,19 @@ inline const std::vector<std::string>& subcommands_of(const std::string& verb) {
 
 // `help`: of the verb and its own verbs, one after the other; an option that several have is listed once.
 inline std::string options_table(const std::string& page, const std::string& help) {
+  const bool links = page.find("../run-file.md#keys") != std::string::npos;
+  const auto is_setting = [&](const std::string& name, const std::string& words) {
+    const std::vector<drift::SettingInfo>& all = drift::setting_infos();
+    return links && std::any_of(all.begin(), all.end(),
+                                [&](const auto& info) { return info.flag == name && words.starts_with(info.help); });
+  };
   std::set<std::string> seen = {"--help"};
-  if (page.find("../run-file.md#keys") != std::string::npos) {
-    for (const drift::SettingInfo& info : drift::setting_infos()) seen.insert(info.flag);
-  }
   // "  --out FILE      The map", "  -h,--help       Print this ...", or the words on the next line.
   static const std::regex option(R"(\n  (?:-[a-z],)?(--[a-z][a-z-]*)([^\n]*?)(?:\n? {2,}([^ \n-][^\n]*))(?=\n))");
   std::string table = "| option | meaning |\n|---|---|\n";
   for (std::sregex_iterator i(help.begin(), help.end(), option), end; i != end; ++i) {
     const std::string name = (*i)[1], after = (*i)[2];
-    if (!seen.insert(name).second) continue;
+    if (is_setting(name, (*i)[3]) || !seen.insert(name).second) continue;
     std::string words;
     for (const char c : (*i)[3].str())
       words += c == '|' ? std::string("\\|") : c == '<' ? std::string("&lt;") : std::string(1, c);
