@@ -62,6 +62,7 @@ def main():
     parser.add_argument("--command", default="build/release/drift")
     parser.add_argument("--side", type=int, default=1000, help="the map has side x side points")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--models", nargs="+", choices=["networks", "blend"], default=["networks", "blend"], help="of which to predict a map")
     options = parser.parse_args()
     failures = []
 
@@ -79,8 +80,8 @@ def main():
     judge("predict_at, no point: the call itself", call, CALL_S, f"{1e6 * call:8.1f} us")
     for name, model in models.items():
         print(f"{'predict_at, one point, ' + name:<46} {1e6 * call_seconds(model, (one, one + 40, when), 200):8.1f} us")
-    for name, model in models.items():
-        theirs, ours = prediction_seconds(options.command, model, options.side, options.repeats)
+    for name in options.models:
+        theirs, ours = prediction_seconds(options.command, models[name], options.side, options.repeats)
         what = f"predict_at, {options.side**2:,} points, {name}"
         ratio, by_clock = ours / theirs
         shown = f"{ours[0]:8.2f} core-seconds, the command {theirs[0]:.2f}: {ratio:.3f} (by the clock {ours[1]:.2f} s, {theirs[1]:.2f} s: {by_clock:.3f})"
