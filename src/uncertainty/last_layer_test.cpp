@@ -219,8 +219,8 @@ TEST(LastLayerOfADeepNetwork, KnowsTheVarianceOfADifference) {
     EXPECT_NEAR(variances[i], wanted[static_cast<Eigen::Index>(i)], 1e-5);
     EXPECT_GT(variances[i], 0.5);
   }
-  EXPECT_THROW(add_last_layer_differences(*engine->prepare(ensemble), ensemble, posteriors, Observations::view(points.coordinates),
-                                          std::span(variances).first(14)),
+  EXPECT_THROW(add_last_layer_differences(*engine->prepare(ensemble), ensemble, posteriors,
+                                          Observations::view(points.coordinates), std::span(variances).first(14)),
                UsageError);
 }
 
