@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/blocks.h"
@@ -41,6 +42,11 @@ void DriftInterpolator::fit(const InterpolatorData& data, const InterpolatorOpti
   silent.say = {}, silent.checkpoint.clear();
   worth_ = fit_own_parts(*engine_, plan_, own, nullptr, model_, silent).worth.value_or(PartWorth());
   parts_ = std::make_unique<PartsPredictor>(*engine_, model_);
+  if (!model_.process) return;
+  double known = 0.0;
+  for (const float sd : data.noise_sd) known += static_cast<double>(sd) * static_cast<double>(sd);
+  noise_variance_ =
+      model_.process->observation_variance() + known / static_cast<double>(std::max<std::size_t>(1, data.noise_sd.size()));
 }
 
 std::size_t DriftInterpolator::members() const {
@@ -48,17 +54,16 @@ std::size_t DriftInterpolator::members() const {
 }
 
 std::optional<double> DriftInterpolator::settled_noise() const {
-  return model_.process ? std::optional(std::sqrt(model_.process->observation_variance())) : std::nullopt;
+  return model_.process ? std::optional(std::sqrt(noise_variance_)) : std::nullopt;
 }
 
 void DriftInterpolator::predict(MatrixView<const float> points, const PointForecast& out, const Workers&) const {
-  const double noise = model_.process ? model_.process->observation_variance() : 0.0;
   for_blocks(points.rows, [&](std::size_t first, std::size_t count) {
     const PartsForecast said = (*parts_)(points.middle_rows(first, count), {.members = !out.members.empty()});
     if (!out.members.empty()) std::copy(said.each.begin(), said.each.end(), out.members.begin() + first * members());
     for (std::size_t i = 0; i < count; ++i) {
       const double variance = said.variance.empty() ? 0.0 : said.variance[i];
-      const double error = said.local.empty() ? 0.0 : said.local[i] * noise;
+      const double error = said.local.empty() ? 0.0 : said.local[i] * noise_variance_;
       if (!out.mean.empty()) out.mean[first + i] = said.mean[i];
       if (!out.sd_epistemic.empty()) out.sd_epistemic[first + i] = std::sqrt(variance);
       if (!out.sd_total.empty()) out.sd_total[first + i] = std::sqrt(variance + error);

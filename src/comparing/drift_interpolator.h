@@ -42,6 +42,7 @@ class DriftInterpolator : public Interpolator {
   FieldModel model_;                       // its parts
   std::unique_ptr<PartsPredictor> parts_;  // of them, on the engine
   PartWorth worth_;
+  double noise_variance_ = 0.0;  // of a new observation, by the process, with the usual standard error of those that trained
 };
 
 }  // namespace drift

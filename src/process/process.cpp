@@ -98,7 +98,7 @@ std::size_t Process::neighbours() const { return parts_->neighbours; }
 
 double Process::observation_variance() const {
   const ProcessParameters& p = parts_->parameters;
-  return p.nugget + p.track_variance + p.platform_variance;
+  return p.nugget + p.track_variance;
 }
 
 void Process::predict(MatrixView<const float> points, const ProcessForecast& out, int threads,

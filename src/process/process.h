@@ -54,7 +54,8 @@ class Process {
   bool has_time() const;
   std::size_t neighbours() const;
 
-  // Variance of an observation's errors on a track and platform of its own, were the spread the same everywhere.
+  // Variance of an observation's errors on a track of its own, were the spread the same everywhere. Without the bias of its
+  // platform: others of that platform tell it, and where a few platforms differ by nothing the data hardly bound its variance.
   double observation_variance() const;
 
   // Learns where it errs by more than elsewhere, from errors of observations that `points` [rows, coordinates] are the rows of
