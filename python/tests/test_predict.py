@@ -152,7 +152,7 @@ def test_a_standard_name_that_is_none_is_refused_or_left_out():
     with pytest.raises(drift.UsageError, match="'ssh' is no standard name of CF; did you mean 'sea_surface_height_above_mean_sea_level'"):
         drift.Dataset([0.0, 1.0], [0.0, 1.0], [1.0, 2.0], standard_name="ssh")
     array = xr.DataArray([1.0, 2.0], dims="n", name="h", attrs={"standard_name": "ssh"}).assign_coords(lon=("n", [0.0, 1.0]), lat=("n", [0.0, 1.0]))
-    with pytest.warns(UserWarning, match="and is left out; standard_name gives the right one"):
+    with pytest.warns(UserWarning, match="so it is ignored; standard_name sets the right one"):
         assert drift.Dataset.from_xarray(array)._data.standard_name == ""
 
 
