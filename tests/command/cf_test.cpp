@@ -76,7 +76,8 @@ TEST(Fit, RefusesAStandardNameThatCanBeNone) {
       folder.path(),
       fmt::format("drift fit '{}' --value ssh --standard-name ssh --out m.safetensors", (small_run() / "tracks.nc").string()));
   EXPECT_EQ(run.status, 2);
-  EXPECT_TRUE(contains(run.err, "'ssh' is no standard name of CF; did you mean 'sea_surface_height_above_mean_sea_level'")) << run.err;
+  EXPECT_TRUE(contains(run.err, "'ssh' is no standard name of CF; did you mean 'sea_surface_height_above_mean_sea_level'"))
+      << run.err;
 }
 
 }  // namespace

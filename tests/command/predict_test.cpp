@@ -103,7 +103,8 @@ TEST(PredictMap, SaysWhyThereAreNoCurrents) {
   EXPECT_TRUE(contains(run.out, "No geostrophic currents: 'sst' is not a height of the sea surface.")) << run.out;
   std::ofstream(folder.path() / "points.csv") << "lon,lat\n-45,30\n";
   const std::string points = "drift predict m.safetensors --gradient --at points.csv --out predicted.csv";
-  EXPECT_TRUE(contains(run_shell(folder.path(), points).out, "No geostrophic currents: 'sst' is not a height of the sea surface."));
+  EXPECT_TRUE(
+      contains(run_shell(folder.path(), points).out, "No geostrophic currents: 'sst' is not a height of the sea surface."));
   EXPECT_TRUE(contains(run_shell(folder.path(), points + " --json").out, "\"no_currents\": \"'sst' is not a height"));
 }
 
