@@ -355,7 +355,7 @@ TEST(Predict, OfValuesWithoutAKnownUnitHasNone) {
                                            "m.safetensors --grid bbox:0,0,19,14:1 --mask none --out map.nc",
                                            kSmallNetworks));
   ASSERT_EQ(run.status, 0) << run.err;
-  for (const char* layer : {"value", "value_sd"}) {
+  for (const char* layer : {"value", "value_uncertainty"}) {
     const FinishedRun again = run_shell(folder.path(), fmt::format("drift inspect map.nc --value {} --json", layer));
     ASSERT_EQ(again.status, 0) << again.err;
     EXPECT_EQ(json::parse(again.out)["unit"], "") << layer;
