@@ -194,9 +194,9 @@ TEST(Control, StopsTheForecastOfAFitsTime) {
   RunSettings settings = network_settings();
   settings.model.members = 80;
   settings.model.layers = 4;
-  settings.model.features = 500;
-  settings.model.bottleneck = 64;
-  settings.train.batch = 1500;
+  settings.model.features = 250;
+  settings.model.bottleneck = 32;
+  settings.train.batch = 3000;
   settings.train.epochs = 8.0;
   const FitPlan plan = plan_fit(settings, data);
   const auto foresee = [&](const Control& c) { foresee_seconds(plan, data, c); };
