@@ -29,7 +29,7 @@ NAME = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["name"].r
 # What a wheel may ask of the system, by the beginnings of names: drift's own dependencies and the C and C++ run-time libraries.
 KNOWN_LIBRARIES = (
     "ld-linux", "libc.so", "libdl.so", "libgcc_s", "libgomp", "libm.so", "libpthread", "librt.so", "libstdc++",
-    "libdeflate", "libdnnl", "libfmt", "libgif", "libhwy", "libnetcdf", "libnlopt", "libopenblas", "libproj", "libtomlplusplus", "libz.so",
+    "libdeflate", "libdnnl", "libfmt", "libgif", "libhdf5", "libhwy", "libnetcdf", "libnlopt", "libopenblas", "libproj", "libtomlplusplus", "libz.so",
 )  # fmt: skip
 
 

@@ -30,7 +30,7 @@ class MethodSettings {
     const std::vector<std::string_view> words = words_of<E>();
     return *from_word<E>(word(name, std::string(word_of(fallback)), {words.begin(), words.end()}));
   }
-  bool either(const char* word, const char* other, const std::string& name, bool fallback) const;  // true: the first word
+  bool either(const char* one, const char* other, const std::string& name, bool fallback) const;  // true: one
   bool truth(const std::string& name, bool fallback) const { return either("yes", "no", name, fallback); }
 
  private:

@@ -95,6 +95,7 @@ FitResult fit_parts(const FitPlan& plan, const Dataset& data, const Control& con
   model.training_sample = training_sample(observations, std::span<const std::size_t>(plan.split.training));
   model.settings = to_toml(plan.settings);
   judge(*engine, plan, data, result, model.process ? &parts.out : nullptr, judging);
+  judging.report(1.0, "calibrating");
   return result;
 }
 

@@ -197,37 +197,37 @@ std::optional<double> method_seconds(const FitPlan& plan, const Observations& ob
 
 }  // namespace
 
-std::optional<double> foresee_trial_seconds(const FitPlan& of, const Dataset& data, const Control& control) {
-  const FitPlan plan = plan_under(control, of);
+std::optional<double> foresee_trial_seconds(const FitPlan& plan, const Dataset& data, const Control& control) {
+  const FitPlan own = plan_under(control, plan);
   constexpr double kTrained = 0.8;  // of the training observations; the rest judge
-  for (const SearchedSetting setting : plan.settings.tune.settings) {
+  for (const SearchedSetting setting : own.settings.tune.settings) {
     if (setting == SearchedSetting::layers || setting == SearchedSetting::features) return std::nullopt;
   }
-  const auto training = static_cast<std::size_t>(kTrained * static_cast<double>(plan.split.training.size()));
-  FitPlan trial = replan(plan, plan.settings, training);
-  trial.members = plan.settings.tune.members.value_or(kTrialMembers);
+  const auto training = static_cast<std::size_t>(kTrained * static_cast<double>(own.split.training.size()));
+  FitPlan trial = replan(own, own.settings, training);
+  trial.members = own.settings.tune.members.value_or(kTrialMembers);
   trial.split.training.resize(training);
-  MethodData rows = method_data(thinned(plan, kThinned), data.observations);
+  MethodData rows = method_data(thinned(own, kThinned), data.observations);
   rows.rows.folds = {};  // a trial's networks see all rows
   return training_seconds(trial, rows.rows.view(), control);
 }
 
-std::optional<double> foresee_seconds(const FitPlan& of, const Dataset& data, const Control& control) {
-  const FitPlan plan = plan_under(control, of);
-  if (plan.method == FitMethod::other) return method_seconds(plan, data.observations, control);
+std::optional<double> foresee_seconds(const FitPlan& plan, const Dataset& data, const Control& control) {
+  const FitPlan own = plan_under(control, plan);
+  if (own.method == FitMethod::other) return method_seconds(own, data.observations, control);
   double seconds = 0.0;
-  if (plan.settings.tune.method == TuneMethod::bayes) {
-    const auto trial = foresee_trial_seconds(plan, data, control);
+  if (own.settings.tune.method == TuneMethod::bayes) {
+    const auto trial = foresee_trial_seconds(own, data, control);
     if (!trial) return std::nullopt;
-    seconds += *trial * static_cast<double>(plan.settings.tune.trials);
+    seconds += *trial * static_cast<double>(own.settings.tune.trials);
   }
-  FitPlan few = thinned(plan, kThinned);
+  FitPlan few = thinned(own, kThinned);
   const MethodData rows = method_data(few, data.observations);
-  few.split.training = plan.split.training;
-  if (has_networks(plan)) seconds += training_seconds(few, rows.rows.view(), control);
-  if (plan.method != FitMethod::network) {
-    const std::size_t out_of_fold = std::min(kOutOfFoldRows, plan.split.training.size());
-    seconds += process_seconds(few, rows.view(), out_of_fold + plan.split.held_out.size() + plan.test.size(), control);
+  few.split.training = own.split.training;
+  if (has_networks(own)) seconds += training_seconds(few, rows.rows.view(), control);
+  if (own.method != FitMethod::network) {
+    const std::size_t out_of_fold = std::min(kOutOfFoldRows, own.split.training.size());
+    seconds += process_seconds(few, rows.view(), out_of_fold + own.split.held_out.size() + own.test.size(), control);
   }
   return seconds;
 }
