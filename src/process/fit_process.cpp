@@ -140,16 +140,18 @@ class Fitter {
   void try_second_structure(ProcessParameters from, const Second& second, ProcessFit& best) {
     from.second_share = second.share, from.second_length = second.length, from.second_time = second.time;
     ProcessParameters found = searched(from);
+    std::vector<Target> before = targets_;
     if (second.time > 0.0) {  // whose neighbours lie longer ago
       parameters_ = found;
       choose_neighbours();
       found = searched(found);
     }
     const double score = objective(found, nullptr), parameters = second.time > 0.0 ? 3.0 : 2.0;
-    if (score + parameters / groups_ < best.score) best = {found, score, 0};
-    if (second.time <= 0.0) return;
-    parameters_ = best.parameters;
-    choose_neighbours();
+    if (score + parameters / groups_ < best.score) {
+      best = {found, score, 0};
+    } else {
+      targets_ = std::move(before);
+    }
   }
 
   // Its prior alone decides how far: few groups move it little.

@@ -13,7 +13,11 @@
 namespace drift {
 
 void check_method_text(const std::string& text) {
-  const std::string own = kOwnMethod;
+  const std::string own = kOwnMethod, name = text.substr(0, text.find(':'));
+  std::vector<std::string_view> known = {kOwnMethod, "all"};
+  for (const MethodInfo& method : method_infos()) known.push_back(method.name);
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw UsageError(fmt::format("there is no method '{}'{}", name, did_you_mean(name, known)));
   if (text == own || text.starts_with(own + ":"))
     own_settings(MethodSettings(drift_method_info(), text.substr(std::min(text.size(), own.size() + 1))), {});
   else if (text != "all")
