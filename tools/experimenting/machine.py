@@ -189,7 +189,7 @@ class Machine:
             "machine": self.words, "version": self.version, "date": datetime.date.today().isoformat(),
             "beside": self.options.jobs - 1, "command": self.command_words(cell),
         }  # fmt: skip
-        return self.read_outcome(record, out, err, status)
+        return self.read_outcome(record, out, err.replace(f"{self.folder_of(cell)}/", ""), status)  # no paths of a machine
 
     def writes_truth(self, cell):
         """One fit of each data set also writes the map of the truth."""
