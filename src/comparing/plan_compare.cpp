@@ -99,23 +99,22 @@ void settle_map(ComparePlan& plan, const Observations& observations, const Contr
 
 }  // namespace
 
-ComparePlan plan_compare(const RunSettings& run, const Dataset& data, const MethodMaker& make, const Control& control) {
-  RunSettings settings = settings_under(control, run);
-  if (settings.fit.method && settings.fit.method->parts == FitMethod::other)
-    settings.fit.method.reset();  // that of drift fit alone
+ComparePlan plan_compare(const RunSettings& settings, const Dataset& data, const MethodMaker& make, const Control& control) {
+  RunSettings run = settings_under(control, settings);
+  if (run.fit.method && run.fit.method->parts == FitMethod::other) run.fit.method.reset();  // that of drift fit alone
   ComparePlan plan;
   plan.make = make;
-  plan.fit = plan_fit(settings, data, Judging::held_out, control);
+  plan.fit = plan_fit(run, data, Judging::held_out, control);
   if (plan.fit.split.held_out.empty() && plan.fit.test.empty()) {
     throw UsageError("compare needs observations that no method has seen; hold some out (--held-out 0.1, --split auto)");
   }
-  if (settings.uncertainty.noise == NoiseSource::sigma && data.observations.sigma.empty()) {
+  if (run.uncertainty.noise == NoiseSource::sigma && data.observations.sigma.empty()) {
     throw UsageError("--noise sigma needs the standard error of each observation; name its variable with --sigma");
   }
-  plan.methods = method_texts(settings.compare.methods);
+  plan.methods = method_texts(run.compare.methods);
   for (const std::string& text : plan.methods) make(text, plan.fit, data);
-  for (std::size_t i = 0; i < settings.compare.seeds; ++i) plan.seeds.push_back(settings.seed + i);
-  plan.folder = settings.compare.folder;
+  for (std::size_t i = 0; i < run.compare.seeds; ++i) plan.seeds.push_back(run.seed + i);
+  plan.folder = run.compare.folder;
   plan.info = describe_field(plan.fit, data);
   settle_map(plan, data.observations, control);
   plan.fingerprint = data_fingerprint(plan, data.observations);
