@@ -8,21 +8,19 @@
 
 #include "core/json_fields.h"
 #include "drift/error.h"
-#include "drift/parse_number.h"
 
 namespace drift {
 
 namespace {
 
 constexpr const char* kProcessKey = "process";
-constexpr const char* kSecondTimeKey = "process_second_time";
-constexpr const char *kFormatWithProcess = "8", *kFormatWithLastingStructure = "9";
+constexpr const char* kFormatWithProcess = "9";
 constexpr std::size_t kMostNeighbours = 1000;
 
 // Contents of the metadata.
 struct ProcessHeader {
   ProcessParameters parameters;
-  std::size_t places = 0, neighbours = 0;
+  std::size_t places = 0, neighbours = 0, far_neighbours = 0;
   double spread_prior = 0.0;  // 0: the spread is the same everywhere, and there is no tensor of surprises
   BlendWeight weight;
 };
@@ -40,8 +38,9 @@ void visit_fields(Self& self, auto&& field) {
   field("drift_x", self.drift_x);
   field("drift_y", self.drift_y);
   field("sill", self.sill);
-  field("fine_share", self.second_share);  // names of before there were lasting structures, whose time is an entry of its own
+  field("fine_share", self.second_share);  // names of before there were lasting structures
   field("fine_length", self.second_length);
+  field("second_time", if_any(self.second_time));
   field("nugget", self.nugget);
   field("track_variance", self.track_variance);
   field("track_time", self.track_time);
@@ -56,6 +55,7 @@ void visit_fields(Self& self, auto&& field) {
   field("parameters", self.parameters);
   field("places", self.places);
   field("neighbours", self.neighbours);
+  field("far_neighbours", if_any(self.far_neighbours));
   field("spread_prior", self.spread_prior);
   field("weight", self.weight.process);
   field("reach", self.weight.reach);
@@ -67,14 +67,15 @@ void check(const SafetensorsFile& file, const ProcessHeader& header) {
   const ProcessParameters& p = header.parameters;
   const auto positive = [](double number) { return number > 0.0 && std::isfinite(number); };
   const auto not_negative = [](double number) { return number >= 0.0 && std::isfinite(number); };
-  const bool good =
-      (p.nu == 0.5 || p.nu == 1.5 || p.nu == 2.5) && positive(p.length_x) && positive(p.length_y) && std::isfinite(p.shear) &&
-      not_negative(p.second_share) && p.second_share <= 1.0 && positive(p.second_length) && not_negative(p.second_time) &&
-      positive(p.time_length) && std::isfinite(p.drift_x) && std::isfinite(p.drift_y) && positive(p.sill) && positive(p.nugget) &&
-      not_negative(p.track_variance) && positive(p.track_time) && not_negative(p.platform_variance) &&
-      std::all_of(p.by_latitude.begin(), p.by_latitude.end(), [](double c) { return std::abs(c) <= 10.0; }) &&
-      header.places > 0 && header.neighbours > 0 && header.neighbours <= kMostNeighbours && header.weight.process >= 0.0 &&
-      header.weight.process <= 1.0 && positive(header.weight.reach) && not_negative(header.spread_prior);
+  const bool good = (p.nu == 0.5 || p.nu == 1.5 || p.nu == 2.5) && positive(p.length_x) && positive(p.length_y) &&
+                    std::isfinite(p.shear) && not_negative(p.second_share) && p.second_share <= 1.0 &&
+                    positive(p.second_length) && not_negative(p.second_time) && positive(p.time_length) &&
+                    std::isfinite(p.drift_x) && std::isfinite(p.drift_y) && positive(p.sill) && positive(p.nugget) &&
+                    not_negative(p.track_variance) && positive(p.track_time) && not_negative(p.platform_variance) &&
+                    std::all_of(p.by_latitude.begin(), p.by_latitude.end(), [](double c) { return std::abs(c) <= 10.0; }) &&
+                    header.places > 0 && header.neighbours > 0 && header.neighbours <= kMostNeighbours &&
+                    header.far_neighbours <= kMostNeighbours && header.weight.process >= 0.0 && header.weight.process <= 1.0 &&
+                    positive(header.weight.reach) && not_negative(header.spread_prior);
   if (!good) file.fail("is corrupt: a parameter of its process is out of range");
 }
 
@@ -128,14 +129,14 @@ Places read_places(const SafetensorsFile& file, Space space, std::size_t count, 
 
 ProcessTensors::ProcessTensors(const Process& process, const BlendWeight& weight)
     : places_(process.places()), spread_(process.local_spread()) {
-  const ProcessHeader header = {process.parameters(), places_.size(), process.neighbours(), process.local_spread().prior, weight};
+  const ProcessHeader header = {process.parameters(),         places_.size(), process.neighbours(), process.far_neighbours(),
+                                process.local_spread().prior, weight};
   metadata_ = write_json(header).dump();
   std::map<std::int32_t, std::int32_t> numbers;
   for (const std::int32_t track : places_.track) {
     if (track >= 0) numbers.emplace(track, static_cast<std::int32_t>(numbers.size()));
     track_.push_back(track >= 0 ? static_cast<float>(numbers.at(track)) : -1.0F);
   }
-  second_time_ = process.parameters().second_time;
   platform_.assign(places_.platform.begin(), places_.platform.end());
   group_.assign(places_.group.begin(), places_.group.end());
 }
@@ -143,9 +144,7 @@ ProcessTensors::ProcessTensors(const Process& process, const BlendWeight& weight
 void ProcessTensors::add_to(ModelParts& parts) const {
   const std::size_t n = places_.size();
   parts.metadata.insert_or_assign(kProcessKey, metadata_);
-  parts.metadata.insert_or_assign("format_version",
-                                  std::string(second_time_ > 0.0 ? kFormatWithLastingStructure : kFormatWithProcess));
-  if (second_time_ > 0.0) parts.metadata.insert_or_assign(kSecondTimeKey, fmt::format("{}", second_time_));
+  parts.metadata.insert_or_assign("format_version", std::string(kFormatWithProcess));
   parts.tensors.push_back({"process.coordinates", {n, places_.columns}, places_.coordinates});
   parts.tensors.push_back({"process.value", {n}, places_.value});
   parts.tensors.push_back({"process.error_variance", {n}, places_.error_variance});
@@ -162,15 +161,14 @@ StoredProcess read_process(const SafetensorsFile& file, Space space, bool has_ti
   ProcessHeader header;
   try {
     header = JsonReader("process").parse<ProcessHeader>(found->second);
-    if (const auto time = file.metadata().find(kSecondTimeKey); time != file.metadata().end())
-      header.parameters.second_time = parse_number<double>(time->second).value_or(-1.0);
   } catch (const Error& error) {
     file.fail(fmt::format("is corrupt: {}", error.what()));
   }
   check(file, header);
   Places places = read_places(file, space, header.places, columns);
   const std::size_t groups = static_cast<std::size_t>(places.group.back()) + 1;
-  auto process = std::make_shared<Process>(space, has_time, header.parameters, std::move(places), header.neighbours);
+  auto process =
+      std::make_shared<Process>(space, has_time, header.parameters, std::move(places), header.neighbours, header.far_neighbours);
   if (header.spread_prior > 0.0)
     process->set_local_spread({read_numbers(file, "process.surprise", {groups}), header.spread_prior});
   return {std::move(process), header.weight};

@@ -8,8 +8,7 @@
 
 namespace drift {
 
-// A process in a model file (network/model_file.h): metadata "process", its parameters and weight as JSON, "process_second_time"
-// if it has a lasting structure, and tensors
+// A process in a model file (network/model_file.h): metadata "process", its parameters and weight as JSON, and tensors
 //   "process.coordinates" [places, columns], "process.value", ".error_variance", ".count", ".track", ".platform", ".group"
 //   [places], and "process.surprise" [groups] where the spread is local
 // Tracks are numbered anew, so that float32 holds them.
@@ -28,7 +27,6 @@ class ProcessTensors {
   const Places& places_;
   const LocalSpread& spread_;
   std::string metadata_;
-  double second_time_ = 0.0;
   std::vector<float> track_, platform_, group_;
 };
 

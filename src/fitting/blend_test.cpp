@@ -204,24 +204,24 @@ TEST(FieldModelFile, KeepsBlendsAndProcesses) {
   }
 }
 
-TEST(FieldModelFile, KeepsALastingStructureInAFormatOfItsOwn) {
+TEST(FieldModelFile, KeepsALastingStructureAndTheNumbersOfNeighbours) {
   const ScratchFolder folder;
-  FieldModel model = fitted(FitMethod::process);
-  const auto version = [&](const FieldModel& saved) {
-    save_field_model(folder / "m.safetensors", saved);
-    return SafetensorsFile(folder / "m.safetensors").metadata().at("format_version");
-  };
+  const FieldModel model = fitted(FitMethod::process);
   ProcessParameters parameters = model.process->parameters();
-  const auto with = [&](double share, double time) {
+  const auto save = [&](double share, double time, std::size_t far) {
     parameters.second_share = share, parameters.second_length = 2.0, parameters.second_time = time;
     FieldModel other = model;
-    other.process = std::make_shared<Process>(model.process->space(), true, parameters, model.process->places(), 96);
-    return other;
+    other.process = std::make_shared<Process>(model.process->space(), true, parameters, model.process->places(), 96, far);
+    save_field_model(folder / "m.safetensors", other);
   };
-  EXPECT_EQ(version(with(0.0, 0.0)), "8") << "models that earlier versions can use stay as they were";
-  EXPECT_EQ(version(with(0.4, 12.5)), "9");
-  EXPECT_EQ(load_field_model(folder / "m.safetensors").process->parameters(), parameters);
-  save_field_model(folder / "m.safetensors", with(0.4, INFINITY));
+  for (const std::size_t far : {0, 20}) {
+    save(far > 0 ? 0.4 : 0.0, far > 0 ? 12.5 : 0.0, far);
+    const FieldModel back = load_field_model(folder / "m.safetensors");
+    EXPECT_EQ(back.process->parameters(), parameters);
+    EXPECT_EQ(back.process->neighbours(), 96U);
+    EXPECT_EQ(back.process->far_neighbours(), far);
+  }
+  save(0.4, INFINITY, 0);
   EXPECT_THROW(load_field_model(folder / "m.safetensors"), Error);
 }
 

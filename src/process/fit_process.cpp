@@ -446,8 +446,8 @@ Process make_process(Space space, bool has_time, const PlaceData& data, const Pr
   const bool tracks = !data.track.empty();
   const double both = std::sqrt(found.length_x * found.length_y);
   const CellSides sides = {tracks ? kSide * both : 0.0, tracks ? kSide * found.time_length : 0.0};
-  const std::size_t neighbours = tracks ? settings.neighbours : settings.single_neighbours;
-  return Process(space, has_time, found, gather_places(space, has_time, data, sides, group_of), neighbours);
+  return Process(space, has_time, found, gather_places(space, has_time, data, sides, group_of),
+                 tracks ? settings.neighbours : settings.single_neighbours, tracks ? settings.far_neighbours : 0);
 }
 
 }  // namespace drift

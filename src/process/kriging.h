@@ -30,7 +30,7 @@ struct Neighbourhood {
   std::vector<std::int32_t> platform;
   std::vector<PlaceMotion> motion;                     // empty unless asked for
   std::vector<std::pair<std::size_t, double>> groups;  // that they come from, each with its share: 1, less where it fades
-  double reach = 0.0;                                  // how far they were searched for: a guess for the next target; 0: none yet
+  std::array<double, 2> reach = {};  // how far near and far ones were searched for: a guess for the next target; 0: none yet
 
   std::size_t size() const { return x.size(); }
   void clear();

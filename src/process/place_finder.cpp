@@ -114,8 +114,8 @@ PlaceMotion LocalFrame::motion(const float* row) const {
   return out;
 }
 
-PlaceFinder::PlaceFinder(Space space, bool has_time, const Places& places, const ProcessParameters& parameters)
-    : space_(space), has_time_(has_time), parameters_(parameters), places_(places), groups_(groups_of(places, space)) {
+PlaceFinder::PlaceFinder(Space space, bool has_time, const Places& places, const ProcessParameters& parameters, std::size_t far)
+    : space_(space), has_time_(has_time), parameters_(parameters), places_(places), groups_(groups_of(places, space)), far_(far) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (i == 0 || places.group[i] != places.group[i - 1]) first_.push_back(i);
   }
@@ -126,7 +126,16 @@ PlaceFinder::PlaceFinder(Space space, bool has_time, const Places& places, const
     const EnginePosition at = in_tree(position_of(groups_.rows().row(i), places.columns));
     for (Eigen::Index d = 0; d < dimensions; ++d) points(d, static_cast<Eigen::Index>(i)) = at.at(static_cast<std::size_t>(d));
   }
-  tree_ = std::make_unique<gp::NeighbourTree>(std::move(points));
+  if (far_ > 0) {
+    std::vector<Eigen::Index> kept;
+    const std::vector<Eigen::Index> cells = gp::cells_of(points, kThinned);  // numbered by first appearance
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i] == static_cast<Eigen::Index>(kept.size())) kept.push_back(static_cast<Eigen::Index>(i));
+    }
+    Eigen::MatrixXd few = points(Eigen::all, kept);
+    thinned_ = std::make_unique<gp::NeighbourTree>(std::move(few), std::move(kept));
+  }
+  all_ = std::make_unique<gp::NeighbourTree>(std::move(points));
 }
 
 // On the plane q itself. On the sphere, where east and north turn, chords and times in lengthscales at rest.
@@ -149,60 +158,6 @@ double PlaceFinder::least_of_tree(const Eigen::Matrix3d& to_q) const {
   const Eigen::Matrix3d square = from_still.transpose() * from_still;
   return std::sqrt(Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(square, Eigen::EigenvaluesOnly).eigenvalues()[0]) *
          (1.0 - 1e-9);
-}
-
-// The k nearest in the moving frame and one more, which says where the edge is; all of them, since the tree is searched as far as
-// any may lie. `reach`, a guess of how far that is and then what it was, changes nothing but the time.
-std::vector<PlaceFinder::Candidate> PlaceFinder::candidates(const EnginePosition& target, const LocalFrame& frame,
-                                                            const Eigen::Matrix3d& to_q, std::size_t k,
-                                                            const Exclusion& exclusion, double& reach) const {
-  const EnginePosition at = in_tree(target);
-  const double least = least_of_tree(to_q);
-  const auto nearer = [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.distance, a.group) < std::tie(b.distance, b.group);
-  };
-  std::vector<Eigen::Index> found;
-  std::vector<Candidate> kept;
-  if (groups_.size() <= k + 1) reach = INFINITY;
-  if (reach <= 0.0) {
-    tree_->find(at.data(), k + 1, found);
-    reach = 1.1 * tree_distance(at, found.back()) + 1e-12;
-  }
-  for (;;) {
-    tree_->within(at.data(), reach, found);
-    kept.clear();
-    for (const Eigen::Index index : found) {
-      const auto group = static_cast<std::size_t>(index);
-      if (exclusion.fold != kNoFold && groups_.fold[group] == exclusion.fold) continue;
-      if (groups_.track[group] == exclusion.track) continue;
-      if (exclusion.gap > 0.0 && tree_distance(at, index) < exclusion.gap) continue;
-      const std::array<double, 3> local = frame(groups_.rows().row(group));
-      kept.push_back({(to_q * Eigen::Map<const Eigen::Vector3d>(local.data())).norm(), group, local});
-    }
-    if (found.size() >= groups_.size()) break;
-    if (kept.size() <= k) {
-      reach *= 1.5;
-      continue;
-    }
-    std::nth_element(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(k), kept.end(), nearer);
-    const double needed = kept[k].distance / least;
-    const bool complete = needed < reach;
-    reach = 1.05 * needed;
-    if (complete) break;
-  }
-  const std::size_t taken = std::min(k + 1, kept.size());
-  std::partial_sort(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(taken), kept.end(), nearer);
-  kept.resize(taken);
-  return kept;
-}
-
-double PlaceFinder::tree_distance(const EnginePosition& at, Eigen::Index group) const {
-  double sum = 0.0;
-  for (Eigen::Index d = 0; d < tree_->points().rows(); ++d) {
-    const double apart = at.at(static_cast<std::size_t>(d)) - tree_->points()(d, group);
-    sum += apart * apart;
-  }
-  return std::sqrt(sum);
 }
 
 // One target's search, with what all its places share.
@@ -304,43 +259,120 @@ class PlaceFinder::Search {
   Neighbourhood& out_;
 };
 
+// The k nearest in the moving frame and one more, which says where the edge is; all of them, since the tree is searched as far as
+// any may lie. `reach`, a guess of how far that is and then what it was, changes nothing but the time.
+std::vector<PlaceFinder::Candidate> PlaceFinder::candidates(const gp::NeighbourTree& tree, const EnginePosition& target,
+                                                            const Search& search, std::size_t k, const Exclusion& exclusion,
+                                                            double& reach) const {
+  const EnginePosition at = in_tree(target);
+  const double least = least_of_tree(search.to_q());
+  const auto total = static_cast<std::size_t>(tree.points().cols());
+  const auto tree_distance = [&](Eigen::Index group) {
+    const EnginePosition there = in_tree(position_of(groups_.rows().row(static_cast<std::size_t>(group)), places_.columns));
+    return (Eigen::Map<const Eigen::Vector4d>(at.data()) - Eigen::Map<const Eigen::Vector4d>(there.data())).norm();
+  };
+  const auto nearer = [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.distance, a.group) < std::tie(b.distance, b.group);
+  };
+  std::vector<Eigen::Index> found;
+  std::vector<Candidate> kept;
+  if (total <= k + 1) reach = INFINITY;
+  if (reach <= 0.0) {
+    tree.find(at.data(), k + 1, found);
+    reach = 1.1 * tree_distance(found.back()) + 1e-12;
+  }
+  for (;;) {
+    tree.within(at.data(), reach, found);
+    kept.clear();
+    for (const Eigen::Index index : found) {
+      const auto group = static_cast<std::size_t>(index);
+      if (exclusion.fold != kNoFold && groups_.fold[group] == exclusion.fold) continue;
+      if (groups_.track[group] == exclusion.track) continue;
+      if (exclusion.gap > 0.0 && tree_distance(index) < exclusion.gap) continue;
+      const std::array<double, 3> local = search.frame()(groups_.rows().row(group));
+      kept.push_back({(search.to_q() * Eigen::Map<const Eigen::Vector3d>(local.data())).norm(), group, local});
+    }
+    if (found.size() >= total) break;
+    if (kept.size() <= k) {
+      reach *= 1.5;
+      continue;
+    }
+    std::nth_element(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(k), kept.end(), nearer);
+    const double needed = kept[k].distance / least;
+    const bool complete = needed < reach;
+    reach = 1.05 * needed;
+    if (complete) break;
+  }
+  const std::size_t taken = std::min(k + 1, kept.size());
+  std::partial_sort(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(taken), kept.end(), nearer);
+  kept.resize(taken);
+  return kept;
+}
+
+// A neighbour with how far it has faded.
+struct PlaceFinder::Chosen : Candidate {
+  Moving reach, leaving;  // distance; error variance beyond its own, in sills
+};
+
+// The nearest, nearest first, then those of the thinning that are not among them. What belongs to both fades with the farther.
+std::vector<PlaceFinder::Chosen> PlaceFinder::chosen(const EnginePosition& target, const Search& search, std::size_t k,
+                                                     const Exclusion& exclusion, Edges edges,
+                                                     std::array<double, 2>& reach) const {
+  const auto nearest = [&](const gp::NeighbourTree& tree, std::size_t count, double& guess) {
+    const std::vector<Candidate> found = candidates(tree, target, search, count, exclusion, guess);
+    std::vector<Chosen> out;
+    for (std::size_t i = 0; i < std::min(count, found.size()); ++i) out.push_back({found[i], search.distance(found[i]), {}});
+    if (edges == Edges::sharp || found.size() <= count || found.back().distance <= 0.0) return out;
+    // (A share of the last distance alone would not do: seen from within a gap all neighbours are about equally far, and would
+    // all fade.)
+    const Moving edge = search.distance(found.back());
+    Moving stay = chain(kStay * edge.value, kStay, edge);
+    for (const Chosen& one : out) {
+      const double share = (1.0 - kStay) / static_cast<double>(count);
+      stay = chain(stay.value + share * one.reach.value, 1.0, stay, share, one.reach);
+    }
+    const Moving band = chain(std::max(edge.value - stay.value, 1e-12), 1.0, edge, -1.0, stay);
+    for (Chosen& one : out) {
+      one.leaving = fading(ratio(chain(one.reach.value - stay.value, 1.0, one.reach, -1.0, stay), band));
+    }
+    return out;
+  };
+  std::vector<Chosen> out = nearest(*all_, k, reach[0]);
+  if (far_ == 0) return out;
+  const auto near = static_cast<std::ptrdiff_t>(out.size());
+  for (const Chosen& one : nearest(*thinned_, far_, reach[1])) {
+    const auto same =
+        std::find_if(out.begin(), out.begin() + near, [&](const Chosen& other) { return other.group == one.group; });
+    if (same == out.begin() + near) {
+      out.push_back(one);
+    } else if (one.leaving.value < same->leaving.value) {
+      same->leaving = one.leaving;
+    }
+  }
+  return out;
+}
+
 void PlaceFinder::find(const EnginePosition& target, std::size_t k, const Exclusion& exclusion, Edges edges, Motion motion,
                        Neighbourhood& out) const {
   out.clear();
   Search search(*this, target, motion, out);
-  const std::vector<Candidate> near = candidates(target, search.frame(), search.to_q(), k, exclusion, out.reach);
-  const bool sharp = edges == Edges::sharp, fades = !sharp && near.size() > k && near.back().distance > 0.0;
-  // (A share of the last distance alone would not do: seen from within a gap all neighbours are about equally far, and would all
-  // fade.)
-  const Moving edge = fades ? search.distance(near.back()) : Moving{};
-  Moving stay = chain(kStay * edge.value, kStay, edge);
-  for (std::size_t i = 0; i < k && fades; ++i) {
-    const double share = (1.0 - kStay) / static_cast<double>(k);
-    const Moving distance = search.distance(near[i]);
-    stay = chain(stay.value + share * distance.value, 1.0, stay, share, distance);
-  }
-  const Moving band = chain(std::max(edge.value - stay.value, 1e-12), 1.0, edge, -1.0, stay);
+  const std::vector<Chosen> around = chosen(target, search, k, exclusion, edges, out.reach);
   Moving whole_at = {kWhole, {}};
-  if (near.size() > kMostOpened && near[kMostOpened].distance < kWhole) whole_at = search.distance(near[kMostOpened]);
-  for (std::size_t i = 0; i < std::min(k, near.size()); ++i) {
-    const Candidate& candidate = near[i];
-    const std::size_t places = first_[candidate.group + 1] - first_[candidate.group];
-    const Moving distance = search.distance(candidate);
-    Moving leaving, whole = {1.0, {}};
-    if (fades) {
-      leaving = fading(ratio(chain(distance.value - stay.value, 1.0, distance, -1.0, stay), band));
-    }
-    if (sharp) {
-      whole.value = places > 1 && distance.value < 0.75 * kWhole && out.size() + places <= k ? 0.0 : 1.0;
-    } else if (places > 1 && distance.value < whole_at.value) {
-      const Moving share = ratio(distance, whole_at);
+  if (around.size() > kMostOpened && around[kMostOpened].distance < kWhole) whole_at = around[kMostOpened].reach;
+  for (const Chosen& one : around) {
+    const std::size_t places = first_[one.group + 1] - first_[one.group];
+    Moving whole = {1.0, {}};
+    if (edges == Edges::sharp) {
+      whole.value = places > 1 && one.distance < 0.75 * kWhole && out.size() + places <= k ? 0.0 : 1.0;
+    } else if (places > 1 && one.distance < whole_at.value) {
+      const Moving share = ratio(one.reach, whole_at);
       whole = ramp(chain(2.0 * share.value - 1.0, 2.0, share));
     }
-    out.groups.emplace_back(candidate.group, 1.0 / (1.0 + leaving.value));
+    out.groups.emplace_back(one.group, 1.0 / (1.0 + one.leaving.value));
     if (whole.value >= 1.0) {
-      search.add_whole(candidate, leaving);
+      search.add_whole(one, one.leaving);
     } else {
-      search.add_opened(candidate, whole, leaving);
+      search.add_opened(one, whole, one.leaving);
     }
   }
 }

@@ -48,12 +48,17 @@ enum class Motion { none, wanted };
 // The choice changes with the target without a step in what is predicted, and without losing what is known: a group's places are
 // drawn together until they are one. (To let the group fade in while they fade out, each as if it had errors of its own, would
 // leave a ring around every track where it counts for little.)
+//
+// Beside the nearest come `far` of a thinning, which keeps one group of each cell of kThinned lengthscales: beyond the edge of
+// dense tracks the nearest hundred groups all lie along that edge and say little of the field further in.
 class PlaceFinder {
  public:
-  PlaceFinder(Space space, bool has_time, const Places& places, const ProcessParameters& parameters);
+  static constexpr double kThinned = 0.75;
 
-  // The k nearest groups, a dozen of them opened at most; fewer where there are no more. Motions are those of fading edges. Safe
-  // from several threads.
+  PlaceFinder(Space space, bool has_time, const Places& places, const ProcessParameters& parameters, std::size_t far = 0);
+
+  // The k nearest groups and those of the thinning, a dozen of them opened at most; fewer where there are no more. Motions are
+  // those of fading edges. Safe from several threads.
   void find(const EnginePosition& target, std::size_t k, const Exclusion& exclusion, Edges edges, Motion motion,
             Neighbourhood& out) const;
   void find(const float* target, std::size_t k, const Exclusion& exclusion, Edges edges, Neighbourhood& out) const {
@@ -66,12 +71,14 @@ class PlaceFinder {
     std::size_t group;
     std::array<double, 3> local;
   };
+  struct Chosen;
   class Search;
   EnginePosition in_tree(const EnginePosition& at) const;
   double least_of_tree(const Eigen::Matrix3d& to_q) const;
-  double tree_distance(const EnginePosition& at, Eigen::Index group) const;
-  std::vector<Candidate> candidates(const EnginePosition& target, const LocalFrame& frame, const Eigen::Matrix3d& to_q,
+  std::vector<Candidate> candidates(const gp::NeighbourTree& tree, const EnginePosition& target, const Search& search,
                                     std::size_t k, const Exclusion& exclusion, double& reach) const;
+  std::vector<Chosen> chosen(const EnginePosition& target, const Search& search, std::size_t k, const Exclusion& exclusion,
+                             Edges edges, std::array<double, 2>& reach) const;
 
   Space space_;
   bool has_time_;
@@ -79,7 +86,8 @@ class PlaceFinder {
   const Places& places_;
   Places groups_;
   std::vector<std::size_t> first_;  // [groups + 1] of each group's places
-  std::unique_ptr<gp::NeighbourTree> tree_;
+  std::size_t far_;
+  std::unique_ptr<gp::NeighbourTree> all_, thinned_;
 };
 
 }  // namespace drift

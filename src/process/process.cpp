@@ -18,17 +18,18 @@ struct Process::Parts {
   bool has_time;
   ProcessParameters parameters;
   Places places;
-  std::size_t neighbours;
+  std::size_t neighbours, far_neighbours;
   PlaceFinder finder;
   LocalSpread spread;
 
-  Parts(Space s, bool time, ProcessParameters p, Places all, std::size_t k)
+  Parts(Space s, bool time, ProcessParameters p, Places all, std::size_t k, std::size_t far)
       : space(s),
         has_time(time),
         parameters(std::move(p)),
         places(std::move(all)),
         neighbours(k),
-        finder(space, has_time, places, search_parameters(parameters)) {}
+        far_neighbours(far),
+        finder(space, has_time, places, search_parameters(parameters), far) {}
 
   // Mean, variance and, on request, slope of the field at one point, from one solution, which also serves pairs of points around
   // it: `around` [4 rows], or null.
@@ -82,9 +83,10 @@ void for_points(std::size_t points, int threads, const Work& work, const Control
 
 }  // namespace
 
-Process::Process(Space space, bool has_time, ProcessParameters parameters, Places places, std::size_t neighbours) {
+Process::Process(Space space, bool has_time, ProcessParameters parameters, Places places, std::size_t neighbours,
+                 std::size_t far_neighbours) {
   if (places.size() == 0) throw UsageError("a process needs observations");
-  parts_ = std::make_unique<Parts>(space, has_time, std::move(parameters), std::move(places), neighbours);
+  parts_ = std::make_unique<Parts>(space, has_time, std::move(parameters), std::move(places), neighbours, far_neighbours);
 }
 Process::~Process() = default;
 Process::Process(Process&&) noexcept = default;
@@ -95,6 +97,7 @@ const Places& Process::places() const { return parts_->places; }
 Space Process::space() const { return parts_->space; }
 bool Process::has_time() const { return parts_->has_time; }
 std::size_t Process::neighbours() const { return parts_->neighbours; }
+std::size_t Process::far_neighbours() const { return parts_->far_neighbours; }
 
 double Process::observation_variance() const {
   const ProcessParameters& p = parts_->parameters;

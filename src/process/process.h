@@ -17,8 +17,9 @@
 namespace drift {
 
 struct ProcessSettings {
-  std::size_t neighbours = 96;          // places that a prediction takes
-  std::size_t single_neighbours = 240;  // the same without tracks, where each place is one observation
+  std::size_t neighbours = 80;          // nearest groups of places that a prediction takes
+  std::size_t far_neighbours = 32;      // and of a thinning (place_finder.h)
+  std::size_t single_neighbours = 240;  // without tracks, where each place is one observation; these alone
   std::optional<double> nu;             // none: chosen by held-out tracks or gaps
   std::size_t targets = 1200;           // observations held out in turn to fit the parameters
   std::size_t fit_neighbours = 60;
@@ -41,7 +42,8 @@ struct ProcessForecast {
 
 class Process {
  public:
-  Process(Space space, bool has_time, ProcessParameters parameters, Places places, std::size_t neighbours);
+  Process(Space space, bool has_time, ProcessParameters parameters, Places places, std::size_t neighbours,
+          std::size_t far_neighbours = 0);
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -53,6 +55,7 @@ class Process {
   Space space() const;
   bool has_time() const;
   std::size_t neighbours() const;
+  std::size_t far_neighbours() const;
 
   // Variance of an observation's errors on a track of its own, were the spread the same everywhere. Without the bias of its
   // platform: others of that platform tell it, and where a few platforms differ by nothing the data hardly bound its variance.

@@ -74,11 +74,12 @@ ProcessParameters parameters_of(double nu, double length) {
 // A process reduced to its mean at one target.
 class Mean {
  public:
-  Mean(Space space, const ProcessParameters& parameters, const Tracks& tracks, double length, std::size_t neighbours)
+  Mean(Space space, const ProcessParameters& parameters, const Tracks& tracks, double length, std::size_t neighbours,
+       std::size_t far)
       : space_(space),
         parameters_(parameters),
         places_(gather_places(space, true, tracks.data(), {0.2 * length, 0.2 * parameters.time_length})),
-        finder_(space, true, places_, search_parameters(parameters_)),
+        finder_(space, true, places_, search_parameters(parameters_), far),
         neighbours_(neighbours) {}
 
   double operator()(const EnginePosition& target) { return solved(target, Motion::none); }
@@ -137,6 +138,7 @@ struct Case {
   Space space;
   double nu, lon, lat;
   bool lasting = false;  // a second structure
+  std::size_t far = 0;   // neighbours of the thinning
 };
 
 class Slope : public testing::TestWithParam<Case> {
@@ -152,7 +154,7 @@ class Slope : public testing::TestWithParam<Case> {
     const double unit = c.space == Space::sphere ? 8.0 * kDegree : 1.0, length = 0.6 * unit;
     ProcessParameters parameters = parameters_of(c.nu, length);
     if (c.lasting) parameters.second_share = 0.4, parameters.second_length = 1.6, parameters.second_time = 5.0;
-    Mean mean(c.space, parameters, some_tracks(c.space, c.lon, c.lat), length, 40);
+    Mean mean(c.space, parameters, some_tracks(c.space, c.lon, c.lat), length, 40, c.far);
     RandomStream stream({.seed = 32, .purpose = Purpose::simulation});
     std::vector<double> all;
     for (std::size_t i = 0; i < 60; ++i) {
@@ -206,7 +208,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"arctic_nu_1_2", Space::sphere, 0.5, 30.0, 72.0}, Case{"arctic_nu_3_2", Space::sphere, 1.5, 30.0, 72.0},
                     Case{"near_pole_nu_3_2", Space::sphere, 1.5, 30.0, 82.0},
                     Case{"plane_nu_1_2_lasting", Space::plane, 0.5, 0.0, 0.0, true},
-                    Case{"arctic_nu_3_2_lasting", Space::sphere, 1.5, 30.0, 72.0, true}),
+                    Case{"arctic_nu_3_2_lasting", Space::sphere, 1.5, 30.0, 72.0, true},
+                    Case{"plane_nu_3_2_far", Space::plane, 1.5, 0.0, 0.0, false, 12},
+                    Case{"arctic_nu_1_2_far", Space::sphere, 0.5, 30.0, 72.0, false, 12}),
     [](const auto& c) { return std::string(c.param.name); });
 
 }  // namespace
