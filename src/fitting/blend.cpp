@@ -13,6 +13,7 @@
 #include "fitting/domain_words.h"
 #include "fitting/length_text.h"
 #include "process/latitudes.h"
+#include "process/outliers.h"
 
 namespace drift {
 namespace {
@@ -51,7 +52,7 @@ double root_mean_square(std::span<const double> y, std::span<const double> mean)
 FittedProcess fit_process_part(const InterpolatorData& data, std::uint64_t seed, int threads, const Control& control) {
   std::vector<float> error_variance;
   for (const float sd : data.noise_sd) error_variance.push_back(sd * sd);
-  const PlaceData places = {
+  PlaceData places = {
       .coordinates = data.training.coordinates,
       .values = {data.training.values.data, data.training.values.rows},
       .error_variance = error_variance,
@@ -62,6 +63,15 @@ FittedProcess fit_process_part(const InterpolatorData& data, std::uint64_t seed,
   ProcessSettings settings;
   settings.seed = seed;
   settings.threads = threads;
+  const Despiked despiked = without_outliers(data.has_time(), places, threads, control);
+  places.values = despiked.values;
+  if (despiked.outliers > 0) {
+    control.tell(
+        fmt::format("Outliers: {} of {} observations stand out from their neighbours{}; the process takes the neighbours' "
+                    "median in their place.",
+                    grouped(static_cast<double>(despiked.outliers)), grouped(static_cast<double>(places.size())),
+                    data.track.empty() ? "" : " on the track"));
+  }
   FittedProcess fitted;
   fitted.process =
       std::make_shared<Process>(make_process(data.space, data.has_time(), places, settings, &fitted.group_of, control));

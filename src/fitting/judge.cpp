@@ -98,14 +98,28 @@ double usual_sigma(const FitPlan& plan, const Observations& observations) {
   return std::sqrt(sum / static_cast<double>(std::max<std::size_t>(1, plan.split.training.size())));
 }
 
-// own_noise: each observation's noise is the forecast's, and stays.
-void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, bool own_noise, const Observations& observations,
+// How an observation's noise takes part in calibration.
+enum class Noise {
+  estimated,  // by the residuals
+  fixed,      // each is the forecast's, and stays
+  modelled,   // the same, but residuals smaller than field and noise explain shrink both: it may be the noise that is too large
+};
+
+void calibrate_spread(const FitPlan& plan, const UncertaintySettings& wanted, Noise kind, const Observations& observations,
                       std::span<const std::size_t> rows, FieldInfo& info, Forecast& forecast, const Control& control) {
+  const bool own_noise = kind != Noise::estimated;
   const bool scaling = wanted.calibrate != CalibrationMethod::none && !forecast.sd_epistemic.empty();
   double scale = 1.0, noise = wanted.noise_sd.value_or(own_noise ? 0.0 : estimate_noise(forecast, 1.0, control));
   if (scaling && (own_noise || wanted.noise_sd)) {
     scale = fit_spread_scale(forecast.y, forecast.mean, forecast.sd_epistemic,
                              own_noise ? std::span<const double>(forecast.noise_sd) : std::span<const double>(&noise, 1));
+    if (kind == Noise::modelled && scale < 1.0) {
+      const double nothing = 0.0;
+      scale = fit_spread_scale(forecast.y, forecast.mean, total_sds(plan.domain, forecast), std::span<const double>(&nothing, 1));
+      scale = std::min(scale, 1.0);
+      noise *= scale;
+      for (double& sd : forecast.noise_sd) sd *= scale;
+    }
   } else if (scaling) {
     const std::vector<Neighbours> pairs =
         nearest_pairs(plan.domain, plan.spec, observations, rows, plan.settings.threads, control);
@@ -228,14 +242,17 @@ Judgement judge(const FitPlan& plan, const Observations& observations, const std
   if (!held_out) steps.calibrate = CalibrationMethod::none;  // residuals of what was trained on say nothing of the spread
   const bool uncalibrated = steps.calibrate == CalibrationMethod::none && !steps.noise_sd;
   const bool own_noise = steps.noise == NoiseSource::sigma || by_process || (known == NoiseKnown::by_forecast && uncalibrated);
+  const bool modelled = by_process && steps.noise == NoiseSource::estimate && !plan.settings.uncertainty.noise_sd;
+  const Noise noise = modelled ? Noise::modelled : own_noise ? Noise::fixed : Noise::estimated;
   const bool tested = !plan.test.empty();
   const Split parts = !held_out ? Split{some_training_rows(plan.split), {}}
                       : tested  ? Split{judged, plan.test}
                                 : halves(plan, observations, judged);
   const auto calibrate = [&](std::span<const std::size_t> rows) {
     info.spread_scale = 1.0;
+    if (modelled) info.noise_sd = *steps.noise_sd;
     Forecast calibration = forecaster(rows);
-    calibrate_spread(plan, steps, own_noise, observations, rows, info, calibration, control);
+    calibrate_spread(plan, steps, noise, observations, rows, info, calibration, control);
     if (steps.calibrate == CalibrationMethod::conformal && !calibration.sd_epistemic.empty())
       calibrate_intervals(plan, observations, rows, info, calibration);
   };

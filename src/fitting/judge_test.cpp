@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "core/random.h"
 #include "drift/calibration.h"
 #include "fitting/fitting_testing.h"
 
@@ -93,6 +94,37 @@ TEST(Judge, NoiseOfAProcessHoldsTheSigmasThatItWasGiven) {
   EXPECT_NEAR(found.noise_sd, 0.4, 0.06);
   EXPECT_NEAR(given.noise_sd, 0.4, 0.06);
   EXPECT_NEAR(given.spread_scale, found.spread_scale, 0.5 * found.spread_scale);
+}
+
+// A noise that says more than the residuals may be at fault itself: the field's spread is not all that shrinks, which would leave
+// a map without error bars. A noise that the user gives stays.
+TEST(Judge, ANoiseThatIsTooLargeDoesNotTakeTheFieldsSpreadAway) {
+  const Dataset data = small_dataset(200, 30);
+  const auto calibrated = [&](const RunSettings& settings) {
+    const FitPlan plan = plan_fit(settings, data, Judging::held_out);
+    FieldInfo info;
+    info.noise_sd = 0.14;
+    const Forecaster forecaster = [&](std::span<const std::size_t> rows) {
+      Forecast forecast;
+      RandomStream stream({.seed = 5, .purpose = Purpose::simulation});
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        forecast.y.push_back(0.05 * stream.normal() + 0.1 * stream.normal());
+        forecast.mean.push_back(0.0);
+        forecast.sd_epistemic.push_back(0.05 * info.spread_scale);
+        forecast.noise_sd.push_back(info.noise_sd);
+      }
+      return forecast;
+    };
+    judge(plan, data.observations, plan.split.held_out, forecaster, info, NoiseKnown::by_process);
+    return info;
+  };
+  const FieldInfo found = calibrated({});
+  EXPECT_NEAR(found.spread_scale, 0.75, 0.05);  // 0.112 in place of 0.149
+  EXPECT_NEAR(found.noise_sd, 0.75 * 0.14, 0.007);
+  RunSettings given;
+  given.uncertainty.noise_sd = 0.14;
+  EXPECT_LT(calibrated(given).spread_scale, 0.1);
+  EXPECT_EQ(calibrated(given).noise_sd, 0.14);
 }
 
 // Forecasts whose errors are three times as large as their spread says; the conformal factors know it.

@@ -290,7 +290,7 @@ class Planner {
   // Of 27,000 observations with 5 % of outliers the squared loss left an error of 0.40 of the field's sd, Huber's 0.30.
   void advise_on_outliers(double share) {
     constexpr double kMany = 0.002;
-    if (share < kMany || plan_.settings.train.loss == LossKind::huber) return;
+    if (share < kMany || plan_.settings.train.loss == LossKind::huber || plan_.method != FitMethod::network) return;
     note(plan_,
          "Outliers: {:.1f} % of the observations differ from their neighbours by more than five times the noise; --loss huber "
          "limits their influence.",
