@@ -244,6 +244,10 @@ class Planner {
       if (chain == &spec.joint && chain->layers == 0) continue;
       chain->covariance = chain->hidden_covariance = covariance;
       if (wanted.amplitude) chain->amplitude = chain->hidden_amplitude = *wanted.amplitude;
+      if (wanted.hidden_amplitude) {
+        chain->hidden_amplitude = *wanted.hidden_amplitude;
+        if (chain != &spec.spatial) chain->amplitude = *wanted.hidden_amplitude;
+      }
     }
     check(spec);
     plan_.spec = spec;
