@@ -65,8 +65,8 @@ void check_values(const Observations& observations) {
 
 class Planner {
  public:
-  Planner(const RunSettings& settings, const Dataset& data, const Control& control = {})
-      : observations_(data.observations), data_(data), control_(control) {
+  Planner(const RunSettings& settings, const Dataset& data, Control control = {})
+      : observations_(data.observations), data_(data), control_(std::move(control)) {
     plan_.settings = settings;
     plan_.test = data.test;
   }

@@ -200,24 +200,24 @@ std::string search_fingerprint(const FitPlan& plan, const Dataset& data) {
 
 }  // namespace
 
-TuneResult tune_run(const FitPlan& given, const Dataset& data, const std::filesystem::path& path, const Control& control,
+TuneResult tune_run(const FitPlan& plan, const Dataset& data, const std::filesystem::path& path, const Control& control,
                     const TrialDone& done) {
-  const FitPlan plan = plan_under(control, given);
-  const TuneSettings& wanted = plan.settings.tune;
-  if (wanted.objective == TuneObjective::elbo && plan.settings.uncertainty.method != UncertaintyMethod::variational) {
+  const FitPlan own = plan_under(control, plan);
+  const TuneSettings& wanted = own.settings.tune;
+  if (wanted.objective == TuneObjective::elbo && own.settings.uncertainty.method != UncertaintyMethod::variational) {
     throw UsageError(
         "tune: the objective elbo is for variational networks; add --uncertainty variational, or choose another objective");
   }
   // A GPU takes its time to wake up.
-  auto waking = std::async(std::launch::async, [&] { return make_engine(plan.settings); });
-  const Trials trials(plan, data);
+  auto waking = std::async(std::launch::async, [&] { return make_engine(own.settings); });
+  const Trials trials(own, data);
   const std::unique_ptr<Engine> engine = waking.get();
   const bool on_gpu = engine->name() == "cuda";
   SearchPlan search;
-  search.seed = plan.settings.seed;
-  search.fingerprint = search_fingerprint(plan, data);
+  search.seed = own.settings.seed;
+  search.fingerprint = search_fingerprint(own, data);
   settle_order(wanted, path, on_gpu, search);
-  search.first = {present(plan, trials.space())};
+  search.first = {present(own, trials.space())};
   SearchOptions options;
   options.trials = wanted.trials;
   options.trial_done = done;
@@ -226,7 +226,7 @@ TuneResult tune_run(const FitPlan& given, const Dataset& data, const std::filesy
   TuneResult result;
   try {
     if (on_gpu) {
-      DrawsAhead ahead(search.seed, wanted.trials, plan.settings.threads);
+      DrawsAhead ahead(search.seed, wanted.trials, own.settings.threads);
       const RoundObjective round = [&](std::span<const Proposal> proposals) {
         return trials.run(*engine, proposals, control, &ahead);
       };
@@ -247,7 +247,7 @@ TuneResult tune_run(const FitPlan& given, const Dataset& data, const std::filesy
   }
   result.alpha = wanted.alpha.value_or(choose_alpha(result.study));
   result.best = best_for(result.study, result.alpha);
-  result.settings = plan.settings;
+  result.settings = own.settings;
   if (result.best) apply_point(trials.space(), result.study.trials[*result.best].point, result.settings);
   return result;
 }
