@@ -3,8 +3,8 @@
 A cell is one fit: a row (a method with its settings) on one data set with one seed. Tables of the description:
 
   title, paper, claim_text   shown on the page
-  [sizes.SIZE]               seeds, about, title (of its part of the page); SIZE is small or full. `unfinished` says why rows of a small experiment are missing: without
-                             it they fail a test, and so does it once they are there
+  [sizes.SIZE]               seeds, about, title (of its part of the page); SIZE is small or full. `unfinished` says why rows of a small experiment are missing or
+                             maps are old: without it they fail a test, and so does it once they are there
   [settings]                 tables and keys of a run file, for every cell; overridden by [sizes.SIZE.settings], these by
                              [data.settings], these by [rows.settings]
   [[data]]                   name, title, columns; simulate (arguments of drift simulate) or files; settings; test: a test set of
@@ -36,7 +36,7 @@ KEYS = {
     "sizes": {"seeds", "about", "title", "unfinished", "settings"},
     "data": {"name", "title", "columns", "simulate", "files", "settings", "test", "small", "full", "skip"},
     "rows": {"name", "like", "method", "settings", "data", "x", "seeds", "small", "full", "skip"},
-    "claims": {"text", "data", "measure", "better", "worse", "row", "within", "comment", "size"},
+    "claims": {"text", "data", "measure", "better", "worse", "row", "to", "within", "comment", "size"},
     "figures": {"name", "title", "experiment", "data", "x", "y", "x_title", "y_title",
                 "x_log", "y_log", "line", "rows", "paper_table", "small", "full"},
     "maps": {"name", "title", "data", "rows", "kinds", "view", "small", "full"},
@@ -120,7 +120,7 @@ class Description:
                 raise DescriptionError(f"{path}: two [[{name}]] have the same name")
         rows, data = ({table["name"] for table in self.tables.get(name, [])} for name in ("rows", "data"))
         for claim in self.tables.get("claims", []):
-            for key in ("better", "worse", "row"):
+            for key in ("better", "worse", "row", "to"):
                 if key in claim and claim[key] not in rows:
                     raise DescriptionError(f"{path}: a claim names the row '{claim[key]}', which is not there")
         for name in ("claims", "maps", "scripts"):

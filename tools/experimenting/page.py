@@ -137,7 +137,8 @@ def claim_lines(description, results, size):
 def measured_by(description, claim, size):
     titles = {data["name"]: data["title"] for data in (of_size(table, size) for table in description.tables["data"])}
     places = " against ".join(titles[name] for name in listed(claim["data"]))
-    rows = claim.get("row") or " against ".join(dict.fromkeys((claim["better"], claim["worse"])))
+    pair = (claim["row"], claim.get("to", claim["row"])) if "row" in claim else (claim["better"], claim["worse"])
+    rows = (" over " if "to" in claim else " against ").join(dict.fromkeys(pair))
     return f"{MEASURES[claim['measure']][0]}, {rows}; {places}"
 
 
