@@ -3,8 +3,9 @@
 A cell is one fit: a row (a method with its settings) on one data set with one seed. Tables of the description:
 
   title, paper, claim_text   shown on the page
-  [sizes.SIZE]               seeds, about, title (of its part of the page); SIZE is small or full. `unfinished` says why rows of a small experiment are missing or
-                             maps are old: without it they fail a test, and so does it once they are there
+  [sizes.SIZE]               seeds, about, title (of its part of the page); SIZE is small or full. `unfinished` says why rows of a
+                             small experiment are missing or maps are old: without it they fail a test, and so does it once
+                             nothing is
   [settings]                 tables and keys of a run file, for every cell; overridden by [sizes.SIZE.settings], these by
                              [data.settings], these by [rows.settings]
   [[data]]                   name, title, columns; simulate (arguments of drift simulate) or files; settings; test: a test set of

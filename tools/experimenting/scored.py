@@ -15,7 +15,8 @@ from pathlib import Path
 
 from .results import with_data
 
-NAMES = {"rmse": "rmse", "mae": "mae", "rmae": "rmae", "crps": "crps", "nll": "nlpd", "coverage90": "coverage90", "interval_score95": "interval_score95"}
+# Scores of drift score, by what drift compare calls them.
+NAMES = {name: name for name in ("rmse", "mae", "rmae", "crps", "coverage90", "interval_score95")} | {"nlpd": "nll"}
 EMPTY = {"", "na", "nan"}
 
 
@@ -91,8 +92,8 @@ def fit_and_score(machine, cell, record):
     record["observations"] = {"training": fit["training_observations"], "scored": score["count"]}
     record["build"] = fit.get("build", "")
     record["threads"] = machine.options.threads or 0
-    record["scores"] = {ours: score[name] for name, ours in NAMES.items() if score.get(name) is not None}
+    record["scores"] = {ours: score[name] for ours, name in NAMES.items() if score.get(name) is not None}
     record["scores"] |= {"fit_s": fitted.seconds, "fit_core_s": fitted.core_seconds, "peak_mib": fit["peak_rss_mb"]}
-    record["findings"] = {"warnings": fit["warnings"]}
+    record["findings"] = {"warnings": [machine.without_paths(cell, warning) for warning in fit["warnings"]]}
     model.unlink()  # hundreds of them would fill a disk
     return record
