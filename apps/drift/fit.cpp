@@ -15,6 +15,7 @@
 #include "drift/error.h"
 #include "drift/files.h"
 #include "drift/grouped.h"
+#include "drift/version.h"
 #include "print.h"
 #include "progress.h"
 #include "run_options.h"
@@ -168,7 +169,8 @@ class Fit {
                                      {"baseline", baseline_json(result)},
                                      {"warnings", result.warnings},
                                      {"train_s", result.train_s},
-                                     {"peak_rss_mb", drift::peak_rss_mib()}};
+                                     {"peak_rss_mb", drift::peak_rss_mib()},
+                                     {"build", drift::build_id()}};
       print_json(json);
       for (const std::string& warning : result.warnings) verb_.warn(warning);
       return;

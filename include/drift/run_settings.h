@@ -92,6 +92,7 @@ enum class SearchedSetting {
   hidden_lengthscale,
   time_lengthscale_days,
   amplitude,
+  hidden_amplitude,
   noise_sd,
   layers,
   features,
@@ -102,6 +103,7 @@ constexpr auto enum_words(SearchedSetting) {
                                                    {"hidden_lengthscale", SearchedSetting::hidden_lengthscale},
                                                    {"time_lengthscale_days", SearchedSetting::time_lengthscale_days},
                                                    {"amplitude", SearchedSetting::amplitude},
+                                                   {"hidden_amplitude", SearchedSetting::hidden_amplitude},
                                                    {"noise_sd", SearchedSetting::noise_sd},
                                                    {"layers", SearchedSetting::layers},
                                                    {"features", SearchedSetting::features},
@@ -184,6 +186,7 @@ struct ModelSettings {
   std::optional<double> hidden_lengthscale;     // of hidden layers, in units of sqrt(bottleneck); none: the recipe's
   std::optional<double> time_lengthscale_days;  // days
   std::optional<double> amplitude;
+  std::optional<double> hidden_amplitude;  // of the layers after the first and of time's; none: the amplitude
   Family covariance = Family::matern;
   double nu = 1.5;
   std::optional<Coupling> coupling;  // of space and time; none: the recipe's

@@ -117,7 +117,7 @@ TEST(RunFile, NamesLineAndRangeOfAValueOutside) {
             "'track'?");
   EXPECT_EQ(refusal("[tune]\nsettings = [\"layers\", \"depth\"]\n"),
             "run.toml:2: settings is \"depth\"; it must be one of lengthscale, hidden_lengthscale, time_lengthscale_days, "
-            "amplitude, noise_sd, layers, "
+            "amplitude, hidden_amplitude, noise_sd, layers, "
             "features, bottleneck_rate");
   EXPECT_THAT(refusal("[data]\nvalid = [3, 1]\n"), HasSubstr("run.toml:2: valid runs from 3 down to 1"));
 }
@@ -241,7 +241,7 @@ TEST(CheckSettings, GivesAProgramTheSentencesOfARunFile) {
             "[train] loss is enumerator 7; it must be one of squared, huber");
   EXPECT_EQ(why([](RunSettings& s) { s.tune.settings = {static_cast<SearchedSetting>(-1)}; }),
             "[tune] settings is enumerator -1; it must be one of lengthscale, hidden_lengthscale, time_lengthscale_days, "
-            "amplitude, noise_sd, "
+            "amplitude, hidden_amplitude, noise_sd, "
             "layers, features, bottleneck_rate");
 }
 

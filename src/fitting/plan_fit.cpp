@@ -65,8 +65,8 @@ void check_values(const Observations& observations) {
 
 class Planner {
  public:
-  Planner(const RunSettings& settings, const Dataset& data, const Control& control = {})
-      : observations_(data.observations), data_(data), control_(control) {
+  Planner(const RunSettings& settings, const Dataset& data, Control control = {})
+      : observations_(data.observations), data_(data), control_(std::move(control)) {
     plan_.settings = settings;
     plan_.test = data.test;
   }
@@ -244,6 +244,10 @@ class Planner {
       if (chain == &spec.joint && chain->layers == 0) continue;
       chain->covariance = chain->hidden_covariance = covariance;
       if (wanted.amplitude) chain->amplitude = chain->hidden_amplitude = *wanted.amplitude;
+      if (wanted.hidden_amplitude) {
+        chain->hidden_amplitude = *wanted.hidden_amplitude;
+        if (chain != &spec.spatial) chain->amplitude = *wanted.hidden_amplitude;
+      }
     }
     check(spec);
     plan_.spec = spec;

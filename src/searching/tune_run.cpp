@@ -31,6 +31,8 @@ double present(const FitPlan& plan, SearchedSetting setting) {
       return time_lengthscale_from_engine(plan.domain, plan.spec.temporal.lengthscales[0]);
     case SearchedSetting::amplitude:
       return plan.spec.spatial.amplitude;
+    case SearchedSetting::hidden_amplitude:
+      return plan.spec.spatial.hidden_amplitude;
     case SearchedSetting::noise_sd:
       return plan.recipe.noise_sd * plan.domain.value.sd;
     case SearchedSetting::layers:
@@ -72,6 +74,7 @@ SearchRange range_of(SearchedSetting setting, const Domain& domain, std::size_t 
     case SearchedSetting::time_lengthscale_days:
       return {SettingKind::log_real, time_lengthscale_from_engine(domain, 0.1), time_lengthscale_from_engine(domain, 10.0)};
     case SearchedSetting::amplitude:
+    case SearchedSetting::hidden_amplitude:
       return {SettingKind::log_real, 0.3, 3.0};
     case SearchedSetting::noise_sd:
       return {SettingKind::log_real, 1e-3 * sd, 0.5 * sd};
@@ -84,23 +87,40 @@ SearchRange range_of(SearchedSetting setting, const Domain& domain, std::size_t 
   }
 }
 
-// The paper's ranges, of its first experiment; none: it has none for this setting. One lengthscale there serves coordinates and
-// hidden layers alike, and hidden layers want it long. On the sphere it cannot be beyond pi, radians of arc.
+// The paper's ranges; none: it has none for this setting. In its first two experiments, on the plane, one lengthscale serves
+// coordinates and hidden layers, and one amplitude all layers; in the third, on the sphere, the Euclidean layers after the
+// spherical one have their own. It does not say how values are spread over a range: evenly, as BoTorch does by itself. On a
+// logarithmic scale half of the third experiment's trials would have lengthscales below 6 km.
 std::optional<SearchRange> paper_range(SearchedSetting setting, const FitPlan& plan) {
-  constexpr double kShortest = 0.1, kLongest = 10.0;
   const bool sphere = plan.domain.kind == DomainKind::sphere;
+  const double least = sphere ? 1e-5 : 0.1, longest = 10.0, longest_first = sphere ? 0.1 : longest;
   const double width = std::sqrt(static_cast<double>(plan.spec.bottleneck));
   switch (setting) {
     case SearchedSetting::lengthscale:
-      return SearchRange{SettingKind::log_real, lengthscale_from_engine(plan.domain, sphere ? 0.01 : kShortest),
-                         lengthscale_from_engine(plan.domain, sphere ? 3.0 : kLongest)};
+      return SearchRange{SettingKind::real, lengthscale_from_engine(plan.domain, least),
+                         lengthscale_from_engine(plan.domain, longest_first)};
     case SearchedSetting::hidden_lengthscale:
-      return SearchRange{SettingKind::log_real, kShortest / width, kLongest / width};
+      return SearchRange{SettingKind::real, least / width, longest / width};
+    case SearchedSetting::time_lengthscale_days:
+      return SearchRange{SettingKind::real, time_lengthscale_from_engine(plan.domain, least),
+                         time_lengthscale_from_engine(plan.domain, longest)};
     case SearchedSetting::amplitude:
-      return SearchRange{SettingKind::log_real, 0.1, 1.0};
+    case SearchedSetting::hidden_amplitude:
+      return SearchRange{SettingKind::real, least, 1.0};
     default:
       return std::nullopt;
   }
+}
+
+// What is searched unless the settings name it.
+std::vector<SearchedSetting> usual_settings(const FitPlan& plan) {
+  std::vector<SearchedSetting> settings = {SearchedSetting::lengthscale, SearchedSetting::amplitude};
+  if (plan.settings.recipe == RecipeName::paper && plan.domain.kind == DomainKind::sphere && plan.spec.spatial.layers > 1) {
+    settings.push_back(SearchedSetting::hidden_lengthscale);
+    settings.push_back(SearchedSetting::hidden_amplitude);
+  }
+  if (plan.spec.temporal.layers > 0) settings.push_back(SearchedSetting::time_lengthscale_days);
+  return settings;
 }
 
 }  // namespace
@@ -109,13 +129,9 @@ SearchSpace search_space(const FitPlan& plan, const Dataset& data, const std::ve
   RunSettings settings_wanted = plan.settings;
   settings_wanted.tune.settings = wanted;
   check(settings_wanted);
-  const bool time = plan.spec.temporal.layers > 0;
-  std::vector<SearchedSetting> settings = wanted;
-  if (wanted.empty()) settings = {SearchedSetting::lengthscale, SearchedSetting::amplitude};
-  if (wanted.empty() && time) settings.push_back(SearchedSetting::time_lengthscale_days);
   SearchSpace space;
-  for (const SearchedSetting setting : settings) {
-    if (setting == SearchedSetting::time_lengthscale_days && !time)
+  for (const SearchedSetting setting : wanted.empty() ? usual_settings(plan) : wanted) {
+    if (setting == SearchedSetting::time_lengthscale_days && plan.spec.temporal.layers == 0)
       throw UsageError("tune: the field does not vary in time, so it has no time_lengthscale_days");
     const auto paper = plan.settings.recipe == RecipeName::paper ? paper_range(setting, plan) : std::nullopt;
     const SearchRange range = paper.value_or(range_of(setting, plan.domain, data.observations.size()));
@@ -184,24 +200,24 @@ std::string search_fingerprint(const FitPlan& plan, const Dataset& data) {
 
 }  // namespace
 
-TuneResult tune_run(const FitPlan& given, const Dataset& data, const std::filesystem::path& path, const Control& control,
+TuneResult tune_run(const FitPlan& plan, const Dataset& data, const std::filesystem::path& path, const Control& control,
                     const TrialDone& done) {
-  const FitPlan plan = plan_under(control, given);
-  const TuneSettings& wanted = plan.settings.tune;
-  if (wanted.objective == TuneObjective::elbo && plan.settings.uncertainty.method != UncertaintyMethod::variational) {
+  const FitPlan own = plan_under(control, plan);
+  const TuneSettings& wanted = own.settings.tune;
+  if (wanted.objective == TuneObjective::elbo && own.settings.uncertainty.method != UncertaintyMethod::variational) {
     throw UsageError(
         "tune: the objective elbo is for variational networks; add --uncertainty variational, or choose another objective");
   }
   // A GPU takes its time to wake up.
-  auto waking = std::async(std::launch::async, [&] { return make_engine(plan.settings); });
-  const Trials trials(plan, data);
+  auto waking = std::async(std::launch::async, [&] { return make_engine(own.settings); });
+  const Trials trials(own, data);
   const std::unique_ptr<Engine> engine = waking.get();
   const bool on_gpu = engine->name() == "cuda";
   SearchPlan search;
-  search.seed = plan.settings.seed;
-  search.fingerprint = search_fingerprint(plan, data);
+  search.seed = own.settings.seed;
+  search.fingerprint = search_fingerprint(own, data);
   settle_order(wanted, path, on_gpu, search);
-  search.first = {present(plan, trials.space())};
+  search.first = {present(own, trials.space())};
   SearchOptions options;
   options.trials = wanted.trials;
   options.trial_done = done;
@@ -210,7 +226,7 @@ TuneResult tune_run(const FitPlan& given, const Dataset& data, const std::filesy
   TuneResult result;
   try {
     if (on_gpu) {
-      DrawsAhead ahead(search.seed, wanted.trials, plan.settings.threads);
+      DrawsAhead ahead(search.seed, wanted.trials, own.settings.threads);
       const RoundObjective round = [&](std::span<const Proposal> proposals) {
         return trials.run(*engine, proposals, control, &ahead);
       };
@@ -231,7 +247,7 @@ TuneResult tune_run(const FitPlan& given, const Dataset& data, const std::filesy
   }
   result.alpha = wanted.alpha.value_or(choose_alpha(result.study));
   result.best = best_for(result.study, result.alpha);
-  result.settings = plan.settings;
+  result.settings = own.settings;
   if (result.best) apply_point(trials.space(), result.study.trials[*result.best].point, result.settings);
   return result;
 }

@@ -75,6 +75,9 @@ void apply_point(const SearchSpace& space, const Point& point, RunSettings& sett
       case SearchedSetting::amplitude:
         settings.model.amplitude = value;
         break;
+      case SearchedSetting::hidden_amplitude:
+        settings.model.hidden_amplitude = value;
+        break;
       case SearchedSetting::noise_sd:
         settings.train.decay_noise_sd = value;
         break;

@@ -181,6 +181,8 @@ void visit_settings(Self& s, Visitor&& visit) {  // NOLINT(readability-function-
   model("time_lengthscale_days", s.model.time_lengthscale_days,
         more_than_zero("--time-lengthscale-days", "Lengthscale in time, days"));
   model("amplitude", s.model.amplitude, more_than_zero("--amplitude", "Amplitude of every layer"));
+  model("hidden_amplitude", s.model.hidden_amplitude,
+        more_than_zero("--hidden-amplitude", "Amplitude of the layers after the first and of time's, if it differs"));
   model("covariance", s.model.covariance, any("--covariance", "Covariance of the random features"));
   model("nu", s.model.nu, more_than_zero("--nu", "Smoothness of the Matérn covariance"));
   model("coupling", s.model.coupling,

@@ -48,6 +48,12 @@ class Claims(unittest.TestCase):
         self.assertEqual(self.word([0.86, 0.95], [], claim, "coverage90"), HOLDS)
         self.assertEqual(self.word([0.6, 0.7], [], claim, "coverage90"), FAILS)
 
+    def test_judge_the_ratio_of_two_rows(self):
+        claim = {"text": "twice", "data": "sea", "measure": "crps", "row": "a", "to": "b", "within": [1.8, 2.2]}
+        self.assertEqual(self.word([2.0, 4.2], [1.0, 2.0], claim), HOLDS)
+        self.assertEqual(self.word([2.0, 4.2], [1.0, 1.0], claim), FAILS)
+        self.assertEqual(self.word([2.0], [], claim), MISSING)
+
 
 class ClaimsOnTwoDataSets(unittest.TestCase):
     def setUp(self):

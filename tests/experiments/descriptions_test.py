@@ -30,6 +30,9 @@ FEW = {
     ("global-sea-level", "simulated"): (1000, [], "global:20"),
     ("global-sea-level", "real"): (0, [200.0, -60.0, 230.0, -40.0], "bbox:200,-60,230,-40:5"),
     ("global-sea-level", "saral"): (0, [200.0, -60.0, 230.0, -40.0], "bbox:200,-60,230,-40:5"),
+    ("real", "waves"): (0, [-40.0, -20.0, 0.0, 20.0], ""),
+    ("real", "heaton"): (0, [-94.0, 35.0, -93.0, 36.0], ""),
+    ("real", "gsfc"): (0, [200.0, -60.0, 230.0, -40.0], ""),
     ("ablations", "all"): (1000, [], "global:20"),
     ("ablations", "tenth"): (400, [], "global:20"),
     ("ablations", "hundredth"): (300, [], "global:20"),
@@ -46,7 +49,7 @@ def with_few(description, size, networks):
     for data in description.tables["data"]:
         count, box, grid = FEW.get((description.name, data["name"]), USUAL)
         own = data.setdefault(size, {})
-        settings = {"compare": {"grid": grid}}
+        settings = {} if "test" in data else {"compare": {"grid": grid}}
         if "simulate" in own:
             own["simulate"][own["simulate"].index("--observations") + 1] = str(count)
         if box:
@@ -58,6 +61,11 @@ def with_few(description, size, networks):
             if "method" in table:
                 table["method"] = least_method(table["method"])
         own["settings"] = merged(own.get("settings", {}), NETWORKS)
+
+
+def plan_words(machine, cell):
+    verb = "fit" if "test" in machine.data_set(cell.data) else "compare"
+    return [verb, str(machine.run_file(cell)), "--plan"]
 
 
 class Descriptions(unittest.TestCase):
@@ -98,7 +106,7 @@ class Descriptions(unittest.TestCase):
                 self.assertTrue(machine.prepare(data["name"]))
             cells = [cell for cell in machine.description.cells("full") if cell.seed == 1]
             with ThreadPoolExecutor(2) as pool:
-                runs = pool.map(lambda cell, machine=machine: subprocess.run([DRIFT, "compare", str(machine.run_file(cell)), "--plan"],
+                runs = pool.map(lambda cell, machine=machine: subprocess.run([DRIFT, *plan_words(machine, cell)],
                                 capture_output=True, text=True, check=False), cells)  # fmt: skip
             for cell, run in zip(cells, runs, strict=True):
                 with self.subTest(machine.description.name, data=cell.data, row=cell.row):

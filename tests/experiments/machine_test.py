@@ -10,6 +10,10 @@ from pathlib import Path
 
 from made_up import REPOSITORY
 
+from experimenting.description import Description
+from experimenting.pictures import digests
+from experimenting.results import Results
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -66,6 +70,9 @@ class Tiny(unittest.TestCase):
         else:
             for name in PICTURES:
                 (self.folder / name).touch()
+            description = Description(self.folder)
+            notes = digests(description, Results(self.folder / "results.json"), "small")
+            (self.folder / "pictures.json").write_text(json.dumps(notes))
             self.run_tool("--pages")
         self.assertEqual({path.name for path in self.folder.glob("*.png")}, PICTURES)
         page = (self.folder / "README.md").read_text()

@@ -2,7 +2,7 @@
 
 A claim compares two rows of one data set by a measure (`better` is claimed to be ahead of `worse`), seed by seed, since rows share
 their data; or it says that the mean of a `row` lies `within` two numbers. With two data sets `better` is on the first and `worse`
-on the second, and `within` is of the ratio of a row's numbers on the first and on the second.
+on the second, and `within` is of the ratio of a row's numbers on the first and on the second; with another row as `to`, of their ratio.
 """
 
 import math
@@ -56,8 +56,8 @@ def verdict(description, results, claim, size):
     name, first, last = claim["measure"], listed(claim["data"])[0], listed(claim["data"])[-1]
     if "within" in claim:
         by = by_seed(description, results, size, first, claim["row"], name)
-        if first != last:
-            base = by_seed(description, results, size, last, claim["row"], name)
+        if first != last or "to" in claim:
+            base = by_seed(description, results, size, last, claim.get("to", claim["row"]), name)
             by = {seed: value / base[seed] for seed, value in by.items() if base.get(seed)}
         values = list(by.values())
         if not values:

@@ -3,18 +3,22 @@
 A cell is one fit: a row (a method with its settings) on one data set with one seed. Tables of the description:
 
   title, paper, claim_text   shown on the page
-  [sizes.SIZE]               seeds, about; SIZE is small or full. `unfinished` says why rows of a small experiment are missing: without
-                             it they fail a test, and so does it once they are there
+  [sizes.SIZE]               seeds, about, title (of its part of the page); SIZE is small or full. `unfinished` says why rows of a
+                             small experiment are missing or maps are old: without it they fail a test, and so does it once
+                             nothing is
   [settings]                 tables and keys of a run file, for every cell; overridden by [sizes.SIZE.settings], these by
                              [data.settings], these by [rows.settings]
-  [[data]]                   name, title, columns; simulate (arguments of drift simulate) or files; settings
+  [[data]]                   name, title, columns; simulate (arguments of drift simulate) or files; settings; test: a test set of
+                             their own, which every model of drift fit on these data is scored on (scored.py)
   [[rows]]                   name, method (as drift compare takes it), settings; data: the data sets it is for (default: all);
-                             like: another row, which it equals but for its own keys
+                             like: another row, which it equals but for its own keys; seeds: fewer than the size has
   [[claims]]                 what is compared, and with what (claims.py)
   [[figures]]                what is drawn (figure.py)
   [[maps]]                   maps of the first seed as panels: rows (default: all) of data, kinds (mean, sd); view: west, east, south
                              and north of the part to show
   [[tracks]]                 x against y, two variables along a track in a file, where y is valid: between two numbers
+  [[scripts]]                pictures by shell scripts of the folder: name, title, script (run as `sh SCRIPT PICTURE`, with $DATA
+                             and drift on the path), and the data and rows that the picture shows
   [[paper_tables]]           the paper's own numbers as it prints them: columns (measures), and rows of a name and a text each, such as
                              "0.046 ± 0.005", or "" where there is none
 
@@ -29,15 +33,16 @@ from pathlib import Path
 
 SIZES = ("small", "full")
 KEYS = {
-    "": {"title", "paper", "about", "sizes", "settings", "data", "rows", "claims", "figures", "maps", "tracks", "paper_tables"},
-    "sizes": {"seeds", "about", "unfinished", "settings"},
-    "data": {"name", "title", "columns", "simulate", "files", "settings", "small", "full", "skip"},
-    "rows": {"name", "like", "method", "settings", "data", "x", "small", "full", "skip"},
-    "claims": {"text", "data", "measure", "better", "worse", "row", "within", "comment", "size"},
+    "": {"title", "paper", "about", "sizes", "settings", "data", "rows", "claims", "figures", "maps", "tracks", "scripts", "paper_tables"},
+    "sizes": {"seeds", "about", "title", "unfinished", "settings"},
+    "data": {"name", "title", "columns", "simulate", "files", "settings", "test", "small", "full", "skip"},
+    "rows": {"name", "like", "method", "settings", "data", "x", "seeds", "small", "full", "skip"},
+    "claims": {"text", "data", "measure", "better", "worse", "row", "to", "within", "comment", "size"},
     "figures": {"name", "title", "experiment", "data", "x", "y", "x_title", "y_title",
                 "x_log", "y_log", "line", "rows", "paper_table", "small", "full"},
     "maps": {"name", "title", "data", "rows", "kinds", "view", "small", "full"},
     "tracks": {"name", "title", "file", "x", "y", "valid", "x_title", "y_title"},
+    "scripts": {"name", "title", "script", "data", "rows"},
     "paper_tables": {"title", "columns", "rows", "note"},
 }
 
@@ -101,7 +106,7 @@ class Description:
                     raise DescriptionError(f"{path}: unknown key '{key}' in {where}; known are {', '.join(sorted(keys))}")
 
         check(self.tables, KEYS[""], "the description")
-        for name in ("data", "rows", "claims", "figures", "maps", "tracks", "paper_tables"):
+        for name in ("data", "rows", "claims", "figures", "maps", "tracks", "scripts", "paper_tables"):
             for table in self.tables.get(name, []):
                 check(table, KEYS[name], f"[[{name}]]")
                 for size in SIZES:
@@ -116,10 +121,10 @@ class Description:
                 raise DescriptionError(f"{path}: two [[{name}]] have the same name")
         rows, data = ({table["name"] for table in self.tables.get(name, [])} for name in ("rows", "data"))
         for claim in self.tables.get("claims", []):
-            for key in ("better", "worse", "row"):
+            for key in ("better", "worse", "row", "to"):
                 if key in claim and claim[key] not in rows:
                     raise DescriptionError(f"{path}: a claim names the row '{claim[key]}', which is not there")
-        for name in ("claims", "maps"):
+        for name in ("claims", "maps", "scripts"):
             for table in self.tables.get(name, []):
                 for one in listed(table.get("data")):
                     if one not in data:
@@ -161,6 +166,8 @@ class Description:
         for seed in self.seeds(size):
             for data in self.data_sets(size):
                 for row in self.rows(size, data["name"]):
+                    if seed > row.get("seeds", seed):
+                        continue
                     settings = self.tables.get("settings", {})
                     for own in (self.tables["sizes"][size], data, row):
                         settings = merged(settings, own.get("settings", {}))

@@ -7,12 +7,15 @@ import re
 import shlex
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from .description import toml_text
 from .results import is_current, key_of, with_data
+from .scored import fit_and_score
 
 
 def machine_words():
@@ -41,6 +44,16 @@ def plain(text):
 
 class Stopped(Exception):
     """The time is up, or the user has stopped the run."""
+
+
+class Ended(NamedTuple):
+    """A child process that has ended."""
+
+    out: str
+    err: str
+    status: int
+    seconds: float = 0.0
+    core_seconds: float = 0.0
 
 
 class Machine:
@@ -169,27 +182,36 @@ class Machine:
         settings = with_data(cell.settings, self.options.data)
         settings["seed"] = cell.seed
         settings["data"] = {**settings.get("data", {}), "files": self.files(cell.data)}
-        settings["compare"] = {**settings.get("compare", {}), "methods": [cell.method], "seeds": 1, "folder": str(folder / "kept")}
+        if "test" in self.data_set(cell.data):
+            settings["fit"] = {**settings.get("fit", {}), "method": cell.method}
+        else:
+            settings["compare"] = {**settings.get("compare", {}), "methods": [cell.method], "seeds": 1, "folder": str(folder / "kept")}
         path = folder / "run.toml"
         path.write_text(toml_text(settings))
         return path
 
     def fit(self, cell):
-        command = [*self.drift(), "compare", str(self.run_file(cell)), "--json"]
-        if not self.writes_truth(cell):
-            command.append("--no-maps")
-        if self.options.threads:
-            command += ["--threads", str(self.options.threads)]
-        if self.options.fresh:
-            command.append("--fresh")
-        out, err, status = self.run_child(command)
         record = {
             "size": cell.size, "data": cell.data, "row": cell.row, "seed": cell.seed, "method": cell.method,
             "settings": cell.settings, "scores": {}, "failure": "",
             "machine": self.words, "version": self.version, "date": datetime.date.today().isoformat(),
             "beside": self.options.jobs - 1, "command": self.command_words(cell),
         }  # fmt: skip
-        return self.read_outcome(record, out, err.replace(f"{self.folder_of(cell)}/", ""), status)  # no paths of a machine
+        if "test" in self.data_set(cell.data):
+            return fit_and_score(self, cell, record)
+        command = [*self.drift(), "compare", str(self.run_file(cell)), "--json", *self.flags()]
+        if not self.writes_truth(cell):
+            command.append("--no-maps")
+        ended = self.run_child(command)
+        return self.read_outcome(record, ended.out, self.without_paths(cell, ended.err), ended.status)
+
+    def flags(self):
+        """Of every fit."""
+        return (["--threads", str(self.options.threads)] if self.options.threads else []) + (["--fresh"] if self.options.fresh else [])
+
+    def without_paths(self, cell, text):
+        """Messages without the paths of this machine."""
+        return text.replace(f"{self.folder_of(cell)}/", "").replace(f"{self.options.data}/", "")
 
     def writes_truth(self, cell):
         """One fit of each data set also writes the map of the truth."""
@@ -221,35 +243,38 @@ class Machine:
         return record
 
     def run_child(self, command):
-        """Output, messages and status. A cell's own limit makes it fail, the run's deadline stops all."""
+        """A cell's own limit makes it fail, the run's deadline stops all."""
         if self.deadline and time.monotonic() >= self.deadline:
             raise Stopped
         limit = 60.0 * self.options.limit if self.options.limit else None
         begun = time.monotonic()
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            child = subprocess.Popen(command, stdout=out, stderr=err)
             while True:
-                try:
-                    out, err = child.communicate(timeout=0.5)
+                pid, status, use = os.wait4(child.pid, os.WNOHANG)  # the use of this child alone, whatever runs beside it
+                if pid:
+                    child.returncode = os.waitstatus_to_exitcode(status)
                     break
-                except subprocess.TimeoutExpired:
-                    pass
                 late = self.deadline is not None and time.monotonic() >= self.deadline
                 if late or self.stopped.is_set():
                     self.end(child)
                     raise Stopped
                 if limit is not None and time.monotonic() - begun >= limit:
                     self.end(child)
-                    return "", f"stopped after {self.options.limit:g} minutes", 124
-        return out, err, child.returncode
+                    return Ended("", f"stopped after {self.options.limit:g} minutes", 124)
+                time.sleep(0.05)
+            out.seek(0)
+            err.seek(0)
+            return Ended(out.read(), err.read(), child.returncode, time.monotonic() - begun, use.ru_utime + use.ru_stime)
 
     @staticmethod
     def end(child):
         child.send_signal(signal.SIGINT)
         try:
-            child.communicate(timeout=20)
+            child.wait(timeout=20)
         except subprocess.TimeoutExpired:
             child.kill()
-            child.communicate()
+            child.wait()
 
 
 def cell_lines(description, results, size):

@@ -1,7 +1,13 @@
-"""Pictures that need more than results.json: maps of fits in the work folder, and observations along a track. Both need GMT."""
+"""Pictures that need more than results.json: maps of fits in the work folder, observations along a track, and what scripts draw. All
+need GMT. pictures.json has a digest of the results that each picture shows, so that a picture older than its results is noticed."""
 
+import hashlib
 import json
+import os
+import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 from .description import listed, of_size
 from .figure import scatter
@@ -25,6 +31,53 @@ def track_figures(description, size):
     if size == description.sizes()[0]:
         for table in description.tables.get("tracks", []):
             yield f"{table['name']}.svg", table["title"], table
+
+
+def script_figures(description, size):
+    """Of [[scripts]], which are of no size and so shown with the first."""
+    if size == description.sizes()[0]:
+        for table in description.tables.get("scripts", []):
+            yield table["name"], table["title"], table
+
+
+def digest(description, results, size, table):
+    """Of a table of [[maps]] or [[scripts]] and the results it shows but for their costs."""
+    shown = []
+    for cell in description.cells(size):
+        if cell.seed == 1 and cell.data in listed(table["data"]) and cell.row in table.get("rows", [cell.row]) and (record := results.of(cell)):
+            scores = {name: value for name, value in record["scores"].items() if not name.endswith("_s") and name != "peak_mib"}
+            shown.append([cell.data, cell.row, cell.method, cell.settings, scores, record["failure"], record.get("build", "")])
+    return hashlib.sha256(json.dumps([table, shown], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def digests(description, results, size):
+    """By picture, of the results as they are."""
+    tables = [(name, table) for name, _, _, table in map_figures(description, size)]
+    tables += [(name, table) for name, _, table in script_figures(description, size)]
+    return {name: digest(description, results, size, table) for name, table in tables}
+
+
+def drawn_digests(description):
+    """By picture, of the results it was drawn from."""
+    path = description.folder / "pictures.json"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def outdated(description, results, size):
+    """Pictures that are there and older than the results they show."""
+    drawn = drawn_digests(description)
+    return [name for name, now in digests(description, results, size).items() if (description.folder / name).exists() and drawn.get(name) != now]
+
+
+def draw(machine):
+    """All pictures, with a note of what they show. Returns them."""
+    description = machine.description
+    pictures = [*draw_maps(machine), *draw_tracks(machine), *draw_scripts(machine)]
+    now = digests(description, machine.results, machine.size)
+    notes = drawn_digests(description) | {path.name: now[path.name] for path in pictures if path.name in now}
+    if notes:
+        (description.folder / "pictures.json").write_text(json.dumps(notes, indent=1, sort_keys=True) + "\n")
+    return pictures
 
 
 def fit_of(machine, cell):
@@ -85,4 +138,22 @@ def draw_tracks(machine):
         picture = machine.description.folder / name
         picture.write_text(scatter(table, points))
         pictures.append(picture)
+    return pictures
+
+
+def draw_scripts(machine):
+    """What the shell scripts of the folder draw, with this run's drift on the path."""
+    pictures = []
+    for name, _, table in script_figures(machine.description, machine.size):
+        picture = machine.description.folder / name
+        with tempfile.TemporaryDirectory() as scratch:
+            command = Path(scratch) / "drift"
+            command.write_text(f'#!/bin/sh\nexec {" ".join(machine.drift())} "$@"\n')
+            command.chmod(0o755)
+            script = machine.description.folder / table["script"]
+            paths = {"PATH": f"{scratch}:{os.environ['PATH']}", "DATA": str(machine.options.data)}
+            done = subprocess.run(["sh", str(script), "out.png"], cwd=scratch, env={**os.environ, **paths}, check=False)
+            if done.returncode == 0:
+                shutil.copy(Path(scratch) / "out.png", picture)
+                pictures.append(picture)
     return pictures
