@@ -89,7 +89,7 @@ struct SourceFile {
   bool operator==(const SourceFile&) const = default;
 };
 
-// A trained model: networks, a process, both, or another method, with everything needed to turn their output into a field.
+// A trained model: its parts, as a list in src/fields/part.h, and everything needed to turn their output into a field.
 struct FieldModel {
   Ensemble ensemble = {};                           // no members: the process or the other method alone
   std::shared_ptr<const Process> process = {};      // none: the networks alone
@@ -111,7 +111,7 @@ struct FieldModel {
       {};                   // of the observations; none: they came from arrays, or the model is of an earlier version
   std::string sha256 = {};  // of the file that it was loaded from; empty: it was not
 
-  bool has_spread() const { return process || method || ensemble.members.size() > 1 || !last_layers.empty(); }
+  bool has_spread() const;
 };
 
 // A model file (drift/ensemble.h) whose metadata hold domain, info, cells, settings and scores. Loading throws Error, beginning

@@ -51,7 +51,7 @@ FieldPrediction predict_field(Engine& engine, const FieldModel& model, std::span
                               std::span<const double> lat_deg, std::span<const double> time_days, const PredictWants& wants = {},
                               const Control& control = {});
 
-class PartsPredictor;  // src/fields/model_parts.h
+class PartsPredictor;  // src/fields/parts_predictor.h
 
 // The same for points that come in parts: the networks are prepared once, on a GPU copied to it. Engine and model must outlive
 // it.

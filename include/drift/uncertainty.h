@@ -76,10 +76,8 @@ void predict_last_layer(Predictor& networks, const Ensemble& ensemble, std::span
 void add_last_layer_differences(Predictor& networks, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors,
                                 MatrixView<const float> coordinates, std::span<double> variances, int threads = 0);
 
-// A model file (drift/ensemble.h) that holds the posteriors too; load_model reads all but them.
-void save_model_with_last_layers(const std::filesystem::path& path, const Ensemble& ensemble,
-                                 std::span<const LastLayerPosterior> posteriors, const Metadata& metadata = {});
-// The posteriors of such a file, one per member of its ensemble; none if the file has none. Throws Error as load_model does.
+// The posteriors of a model file (drift/ensemble.h), one per member of its ensemble; none if the file has none. Throws Error as
+// load_model does, which reads all but them.
 std::vector<LastLayerPosterior> load_last_layers(const std::filesystem::path& path, const Ensemble& ensemble);
 
 }  // namespace drift

@@ -4,22 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "comparing/compare_parts.h"
-#include "core/scratch_folder.h"
+#include "comparing/comparing_testing.h"
 #include "drift/error.h"
 #include "drift/field_file.h"
-#include "fitting/fitting_testing.h"
 #include "netcdf/netcdf_reader.h"
 
 namespace drift {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 
 // A method of a test's own: says the same everywhere, in the engine's units, and counts its fits.
 struct Fake : Interpolator {
@@ -58,16 +53,6 @@ MethodMaker fakes(int* fits = nullptr) {
     if (text == "noisy") return fake->noise = true, fake->sd_total = 2.0, std::move(fake);
     return make_compared_method(text, plan, data);
   };
-}
-
-RunSettings settings_with(std::vector<std::string> methods, const ScratchFolder& folder, std::size_t seeds = 2) {
-  RunSettings settings = small_settings();
-  settings.train.epochs = 5.0;
-  settings.compare.methods = std::move(methods);
-  settings.compare.seeds = seeds;
-  settings.compare.folder = (folder / "results").string();
-  settings.compare.grid = "bbox:-20,10,20,40:5";
-  return settings;
 }
 
 // Measures that do not depend on the clock.
@@ -433,134 +418,6 @@ TEST(Compare, TheBlendIsHardlyWorseThanItsBetterPart) {
   }
   EXPECT_LT(rmse[0], 1.05 * std::min(rmse[1], rmse[2]));
   EXPECT_NE(rmse[1], rmse[2]) << "parts that are the same show nothing";
-}
-
-TEST(PlanCompare, ChoosesMethodsAndRefusesWhatCannotBe) {
-  const Dataset data = small_dataset();
-  const ScratchFolder folder;
-  const auto refusal = [&](const std::function<void(RunSettings&)>& change) -> std::string {
-    RunSettings settings = settings_with({"drift"}, folder);
-    change(settings);
-    try {
-      plan_compare(settings, data);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "accepted";
-  };
-  EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drfit"}; }), HasSubstr("did you mean 'drift'?"));
-  EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drift:epoch=2"}; }), HasSubstr("did you mean 'epochs'?"));
-  EXPECT_THAT(refusal([](auto& s) { s.compare.methods = {"drift:members=0"}; }), HasSubstr("from 1 to 1000"));
-  EXPECT_THAT(refusal([](auto& s) { s.split.method = SplitMethod::none; }), HasSubstr("hold some out"));
-  EXPECT_THAT(refusal([](auto& s) { s.uncertainty.noise = NoiseSource::sigma; }), HasSubstr("name its variable with --sigma"));
-  EXPECT_THAT(refusal([](auto& s) { s.compare.truth = "geiod"; }), HasSubstr("did you mean 'geoid'?"));
-  EXPECT_THAT(refusal([](auto& s) { s.compare.truth = "synthetic:x"; }), HasSubstr("whole number"));
-  EXPECT_THAT(refusal([](auto& s) { s.compare.grid = "xy:0,0,1,1:0.1"; }), HasSubstr("plain x and y"));
-  EXPECT_THAT(refusal([](auto& s) { s.compare.map_time = "noon"; }), HasSubstr("map_time"));
-  RunSettings settings = settings_with({"all", "drift"}, folder);
-  EXPECT_EQ(plan_compare(settings, data).methods.size(), compare_methods().size()) << "each once";
-  settings.compare.methods.clear();
-  EXPECT_EQ(plan_compare(settings, data).methods.front(), "drift");
-}
-
-TEST(PlanCompare, RefusesATruthThatMovesForAFieldThatCannot) {
-  Dataset data = small_dataset();
-  data.observations.time_days.clear();
-  const ScratchFolder folder;
-  RunSettings settings = settings_with({"drift"}, folder);
-  settings.compare.truth = "synthetic:3";
-  EXPECT_NO_THROW(plan_compare(settings, data));
-  settings.compare.truth = "synthetic:3,evolution=2";
-  try {
-    plan_compare(settings, data);
-    FAIL() << "a truth at which time?";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("changes with time, but the fitted field does not"));
-  }
-}
-
-ComparedFit fit_with(const std::string& method, std::uint64_t seed, double rmse, double coverage) {
-  return {.method = method, .seed = seed, .measures = {{"rmse", rmse}, {"coverage90", coverage}, {"fit_s", rmse}}};
-}
-
-TEST(Summarise, TakesMeanSpreadAndRanks) {
-  const std::vector<ComparedMethod> rows = summarise({"a", "b", "c", "d", "e"}, 2,
-                                                     {fit_with("a", 1, 1.0, 0.99),
-                                                      fit_with("a", 2, 3.0, 0.99),
-                                                      fit_with("b", 1, 1.5, 0.8),
-                                                      fit_with("c", 1, 2.0, 0.91),
-                                                      fit_with("d", 1, 9.0, 0.2),
-                                                      {.method = "e", .seed = 1, .failure = "no"}});
-  EXPECT_DOUBLE_EQ(rows[0].measures.at("rmse").mean, 2.0);
-  EXPECT_DOUBLE_EQ(rows[0].measures.at("rmse").sd, std::sqrt(2.0));
-  EXPECT_EQ(rows[0].fits, 2u);
-  EXPECT_EQ(rows[1].fits, 1u);
-  std::vector<int> rmse, coverage;
-  for (std::size_t i = 0; i < 4; ++i) {
-    rmse.push_back(rows[i].measures.at("rmse").rank);
-    coverage.push_back(rows[i].measures.at("coverage90").rank);
-    EXPECT_EQ(rows[i].measures.at("fit_s").rank, 0) << "costs are not ranked";
-  }
-  EXPECT_THAT(rmse, ElementsAre(2, 1, 2, 0)) << "equal means share a rank, the fourth has none";
-  EXPECT_THAT(coverage, ElementsAre(2, 3, 1, 0)) << "by the distance from 90 %";
-  EXPECT_EQ(summarise({"a"}, 1, {fit_with("a", 1, 1.0, 0.9)})[0].measures.at("rmse").rank, 0) << "nothing to compare with";
-}
-
-TEST(ComparisonTable, SaysTheSameInAllForms) {
-  Comparison comparison = {.finished = true, .variable = "ssh", .unit = "m", .training = 12345, .held_out = 678};
-  comparison.split = "whole tracks";
-  comparison.calibrate = CalibrationMethod::scale;
-  comparison.threads = 2;
-  comparison.rows = summarise({"a:k=1,l=2", "b"}, 2,
-                              {fit_with("a:k=1,l=2", 1, 0.1234, 0.9), fit_with("a:k=1,l=2", 2, 0.1236, 0.9),
-                               fit_with("b", 1, 0.2, 0.8), fit_with("b", 2, 0.2, 0.8)});
-  const std::string text = comparison_text(comparison, false), markdown = comparison_markdown(comparison);
-  EXPECT_THAT(text, HasSubstr("12,345 observations train, 678 held out (whole tracks)"));
-  EXPECT_THAT(text, HasSubstr("0.123 ± 0.000 1st"));
-  EXPECT_THAT(text, HasSubstr("0.200 ± 0.000 2nd"));
-  EXPECT_THAT(text, HasSubstr("RMSE [m]"));
-  EXPECT_THAT(text, Not(HasSubstr("\033")));
-  EXPECT_THAT(comparison_text(comparison, true), HasSubstr("\033[1;32m0.123"));
-  EXPECT_THAT(markdown, HasSubstr("| `a:k=1,l=2` | **0.123 ± 0.000** |"));
-  EXPECT_THAT(markdown, HasSubstr("0.200 ± 0.000 (2nd)"));
-  const nlohmann::json json = nlohmann::json::parse(comparison_json(comparison));
-  EXPECT_DOUBLE_EQ(json["methods"][0]["measures"]["rmse"]["mean"].get<double>(), 0.1235);
-  EXPECT_EQ(json["methods"][0]["measures"]["rmse"]["rank"], 1);
-  std::istringstream lines(comparison_csv(comparison));
-  std::string head, row;
-  std::getline(lines, head), std::getline(lines, row);
-  EXPECT_THAT(head, HasSubstr("method,title,fits,seeds,failure,rmse,rmse_sd,rmse_rank,mae"));
-  EXPECT_THAT(row, HasSubstr("\"a:k=1,l=2\","));
-  EXPECT_THAT(row, HasSubstr(",2,2,,0.1235,"));
-}
-
-TEST(ComparisonTable, MarksScoresOfObservationsThatAlsoCalibrated) {
-  ComparedFit fit = fit_with("a", 1, 0.1, 0.9);
-  Comparison comparison;
-  for (const bool calibrated : {false, true}) {
-    fit.measures["scores_calibrated"] = calibrated ? 1.0 : 0.0;
-    comparison.rows = summarise({"a"}, 1, {fit});
-    EXPECT_EQ(nlohmann::json::parse(comparison_json(comparison))["scores_also_calibrated"], calibrated);
-    EXPECT_THAT(comparison_text(comparison, false), HasSubstr(calibrated ? "scores are optimistic" : "the second half gives"));
-    EXPECT_THAT(comparison_markdown(comparison), HasSubstr(calibrated ? "scores are optimistic" : "the second half gives"));
-  }
-}
-
-TEST(ComparedFit, ComesBackFromJson) {
-  const ComparedFit fit = {.method = "nngp:neighbours=64",
-                           .seed = 7,
-                           .failure = "",
-                           .measures = {{"rmse", 0.1}},
-                           .findings = {{"lengthscale", "3 km"}}};
-  const ComparedFit back = compared_fit_from_json(to_json(fit));
-  EXPECT_EQ(back.method, fit.method);
-  EXPECT_EQ(back.seed, fit.seed);
-  EXPECT_EQ(back.measures, fit.measures);
-  EXPECT_EQ(back.findings, fit.findings);
-  EXPECT_THROW(compared_fit_from_json("{\"method\": 3}"), Error);
-  EXPECT_THAT(
-      [] { compared_fit_from_json(std::string(300'000, '[')); },
-      testing::ThrowsMessage<Error>("the saved result of a fit: the JSON is nested more than 16 deep; --fresh repeats the fit"));
 }
 
 TEST(CompareFolder, HoldsTablesRunFileAndMaps) {

@@ -30,13 +30,6 @@ namespace {
 
 constexpr double kLongestS = 1.0;
 
-RunSettings network_settings() {
-  RunSettings settings = small_settings();
-  settings.fit.method = FitMethod::network;
-  settings.train.epochs = 1.0;
-  return settings;
-}
-
 // Seconds from the stop request, `after` the beginning, to Stopped.
 double seconds_to_stop(const std::function<void(const Control&)>& work, std::chrono::milliseconds after) {
   using Clock = std::chrono::steady_clock;
@@ -58,7 +51,7 @@ double seconds_to_stop(const std::function<void(const Control&)>& work, std::chr
 TEST(Control, StopsWhateverTakesIt) {
   const ScratchFolder folder;
   const Dataset data = small_dataset(24, 20);
-  const RunSettings settings = network_settings();
+  const RunSettings settings = network_settings(1.0);
   const FitPlan plan = plan_fit(settings, data);
   const FieldModel model = fit(plan, data).model;
   const MapOptions map = {.grid = parse_grid("bbox:-10,15,10,30:5"), .time_days = {20003.0}};
@@ -101,7 +94,7 @@ TEST(Control, StopsLongWorkInItsMidst) {
   using std::chrono::milliseconds;
   const ScratchFolder folder;
   const Dataset data = small_dataset(24, 20);
-  RunSettings settings = network_settings(), kriging = settings;
+  RunSettings settings = network_settings(1.0), kriging = settings;
   settings.train.epochs = 100000.0;
   settings.compare.methods = {"drift"};
   settings.compare.folder = (folder / "comparison").string();
@@ -110,7 +103,7 @@ TEST(Control, StopsLongWorkInItsMidst) {
   const Dataset more = small_dataset(60, 100);
   const FitPlan plan = plan_fit(settings, data), krige = plan_fit(kriging, more);
   const ComparePlan compared = plan_compare(settings, data);
-  const FieldModel networks = fit(plan_fit(network_settings(), data), data).model;
+  const FieldModel networks = fit(plan_fit(network_settings(1.0), data), data).model;
   const Dataset few = small_dataset(10, 12);
   const FieldModel process = fit(plan_fit(kriging, few), few).model;
   const MapOptions wide = {.grid = parse_grid("global:0.1"), .time_days = {20003.0}};
@@ -162,7 +155,7 @@ TEST(Control, StopsPlansOfMillionsOfObservationsAtAnyStage) {
     data.observations.time_days.push_back(20000.0 + 10.0 * random.uniform());
     data.observations.value.push_back(random.normal());
   }
-  RunSettings settings = network_settings();
+  RunSettings settings = network_settings(1.0);
   settings.split.method = SplitMethod::block;
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begun = Clock::now();
@@ -191,7 +184,7 @@ TEST(Control, StopsNoiseAndScoresOfMillionsOfForecasts) {
 
 TEST(Control, StopsTheForecastOfAFitsTime) {
   const Dataset data = small_dataset(60, 60);
-  RunSettings settings = network_settings();
+  RunSettings settings = network_settings(1.0);
   settings.model.members = 80;
   settings.model.layers = 4;
   settings.model.features = 250;
@@ -233,7 +226,7 @@ TEST(Control, StopsTheChecksumOfAFile) {
 TEST(Control, ItsNumberOfThreadsComesBeforeTheSettings) {
   const ScratchFolder folder;
   const Dataset data = small_dataset(24, 20);
-  RunSettings settings = network_settings(), kriging = settings;
+  RunSettings settings = network_settings(1.0), kriging = settings;
   settings.threads = 1;
   settings.tune.trials = 1;
   settings.compare.methods = {"nngp:subset=100"};

@@ -59,8 +59,8 @@ std::optional<double> DriftInterpolator::settled_noise() const {
 
 void DriftInterpolator::predict(MatrixView<const float> points, const PointForecast& out, const Workers&) const {
   for_blocks(points.rows, [&](std::size_t first, std::size_t count) {
-    const PartsForecast said = (*parts_)(points.middle_rows(first, count), {.members = !out.members.empty()});
-    if (!out.members.empty()) std::copy(said.each.begin(), said.each.end(), out.members.begin() + first * members());
+    const PartForecast said = (*parts_)(points.middle_rows(first, count), {.members = !out.members.empty()});
+    if (!out.members.empty()) std::copy(said.members.begin(), said.members.end(), out.members.begin() + first * members());
     for (std::size_t i = 0; i < count; ++i) {
       const double variance = said.variance.empty() ? 0.0 : said.variance[i];
       const double error = said.local.empty() ? 0.0 : said.local[i] * noise_variance_;

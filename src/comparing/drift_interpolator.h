@@ -11,7 +11,7 @@
 #include "drift/fit.h"
 #include "drift/interpolator.h"
 #include "drift/tune_run.h"
-#include "fields/model_parts.h"
+#include "fields/parts_predictor.h"
 
 namespace drift {
 

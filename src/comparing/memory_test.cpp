@@ -44,10 +44,8 @@ double peak_mib_of(const std::function<void()>& work) {
 }
 
 RunSettings settings_of(UncertaintyMethod method) {
-  RunSettings settings = small_settings();
-  settings.fit.method = FitMethod::network;
+  RunSettings settings = network_settings(1.0);
   settings.uncertainty.method = method;
-  settings.train.epochs = 1.0;
   return settings;
 }
 

@@ -86,5 +86,28 @@ TEST(GridFor, TakesTheGridOfAMapThatDriftWrote) {
   }
 }
 
+FieldModel model_of(const Domain& domain, const std::array<double, 4>& extent) {
+  FieldModel model;
+  model.domain = domain;
+  model.info.extent = extent;
+  return model;
+}
+
+TEST(DefaultGrid, CoversTheObservations) {
+  EXPECT_EQ(default_grid(model_of(sphere_domain(), {-180, -70, 180, 80})).name, "global:1");
+  const Grid polar = default_grid(model_of(plane_domain("EPSG:6931"), {-180, 62, 180, 88}));
+  EXPECT_EQ(polar.crs, "EPSG:6931");
+  EXPECT_LE(polar.x.first, -3050e3);
+  const Grid region = default_grid(model_of(plane_domain("+proj=laea +lat_0=40 +lon_0=0"), {-12.3, 30.1, 9.7, 44.9}));
+  EXPECT_LE(region.x.first - 0.5 * region.x.step, -12.3);
+  EXPECT_GE(region.x.at(region.x.count - 1) + 0.5 * region.x.step, 9.7);
+  EXPECT_LE(region.y.first - 0.5 * region.y.step, 30.1);
+  const Grid pacific = default_grid(model_of(plane_domain("+proj=laea +lat_0=40 +lon_0=180"), {170, 30, -170, 44}));
+  EXPECT_EQ(pacific.x.count * pacific.x.step, 20.0);
+  const Grid plain = default_grid(model_of(xy_domain("m"), {0, 0, 1000, 400}));
+  EXPECT_EQ(plain.name, "xy:0,0,1000,400:5");
+  EXPECT_EQ(plain.x.unit, "m");
+}
+
 }  // namespace
 }  // namespace drift

@@ -3,7 +3,7 @@
 
 #include "core/blocks.h"
 #include "drift/predict.h"
-#include "fields/gradient_scale.h"
+#include "fields/part.h"
 #include "geo/reach.h"
 
 namespace drift {
@@ -39,7 +39,7 @@ double cell_height(const Domain& domain, const DataCells& cells) {
 FarCounter::FarCounter(const FieldModel& model) : domain_(model.domain) {
   constexpr double kFar = 2.0;         // lengthscales
   constexpr double kCellShare = 0.25;  // of that distance: no cell need be smaller
-  const std::array<double, 2> lengths = lengthscales_of(model);
+  const std::array<double, 2> lengths = base_of(model).lengthscales;
   counted_.distance = kFar * std::max(lengths[0], lengths[1]);
   const DataCells& cells = model.cells;
   const bool known = std::any_of(cells.bits.begin(), cells.bits.end(), [](std::uint8_t bits) { return bits != 0; });

@@ -9,8 +9,7 @@
 #include "core/sha256.h"
 #include "drift/error.h"
 #include "fields/base64.h"
-#include "fields/method_file.h"
-#include "fields/process_file.h"
+#include "fields/part.h"
 #include "fields/sources.h"
 #include "fields/training_sample.h"
 #include "geo/number_limits.h"
@@ -104,21 +103,11 @@ void save_field_model(const std::filesystem::path& path, const FieldModel& model
                              {kSettingsKey, model.settings},
                              {kScoresKey, model.scores},
                              {kSampleKey, sample_text(model.training_sample)}};
-  if (!model.last_layers.empty()) {
-    save_model_with_last_layers(path, model.ensemble, model.last_layers, metadata);
-  } else if (model.method) {
-    ModelParts parts = model_parts(model.ensemble, metadata);
-    const MethodTensors tensors(*model.method, model.method_text, model.method_noise);
-    tensors.add_to(parts);
-    write_safetensors(path, parts.tensors, parts.metadata);
-  } else if (model.process) {
-    ModelParts parts = model_parts(model.ensemble, metadata);
-    const ProcessTensors tensors(*model.process, model.weight);
-    tensors.add_to(parts);
-    write_safetensors(path, parts.tensors, parts.metadata);
-  } else {
-    save_model(path, model.ensemble, metadata);
-  }
+  const auto parts = parts_of(model);
+  if (parts.empty()) throw UsageError("the model cannot be saved: it has neither networks nor a process nor another method");
+  ModelParts file = model_parts(model.ensemble, metadata);
+  for (const Part& part : parts) part.save(file);
+  write_safetensors(path, file.tensors, file.metadata);
 }
 
 FieldModel load_field_model(const std::filesystem::path& path) {
@@ -155,19 +144,10 @@ FieldModel load_field_model(const std::filesystem::path& path) {
     throw Error(fmt::format("{}: is corrupt: its domain gives {} coordinates but its networks take {}", path.string(),
                             coordinates, model.ensemble.spec.coordinates()));
   }
-  if (!model.ensemble.members.empty()) model.last_layers = load_last_layers(path, model.ensemble);
   const SafetensorsFile file(path);
-  StoredProcess process = read_process(file, space_of(model.domain), model.info.has_time, static_cast<std::size_t>(coordinates));
-  model.process = std::move(process.process);
-  model.weight = process.weight;
-  StoredMethod method = read_method(file, model.domain);
-  model.method = std::move(method.method);
-  model.method_text = std::move(method.text);
-  model.method_noise = method.own_noise;
-  if (!model.process && !model.method && model.ensemble.members.empty())
-    file.fail("is corrupt: it holds neither networks nor a process nor another method");
-  if (model.method && (model.process || !model.ensemble.members.empty()))
-    file.fail("is corrupt: it holds another method beside networks or a process");
+  read_parts(file, model);
+  if (parts_of(model).empty()) file.fail("is corrupt: it holds neither networks nor a process nor another method");
+  if (model.method && parts_of(model).size() > 1) file.fail("is corrupt: it holds another method beside networks or a process");
   model.sha256 = sha256_of_file(path);
   return model;
 }

@@ -1,14 +1,10 @@
 #pragma once
 
-#include <array>
 #include <string>
 
 #include "drift/predict.h"
 
 namespace drift {
-
-// Lengthscales of a model's correlation along x and y (east and north), in the domain's unit; zeros: unknown.
-std::array<double, 2> lengthscales_of(const FieldModel& model);
 
 // Slopes over this scale come with standard deviations.
 bool has_slope_sd(const FieldModel& model, double gradient_scale);

@@ -9,7 +9,7 @@
 #include "drift/predict.h"
 #include "fields/goes_with.h"
 #include "fields/gradient_scale.h"
-#include "fields/model_parts.h"
+#include "fields/parts_predictor.h"
 #include "geo/around.h"
 #include "geo/reach.h"
 
@@ -17,10 +17,6 @@ namespace drift {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-// Points predicted between looks at the stop: enough to fill a GPU; half a second of ten networks of the default size on two
-// cores; and kriging takes some 0.1 ms per point and core.
-constexpr std::size_t kGpuBlock = kPointsAtATime, kCpuBlock = 8192, kProcessBlock = 4096;
 
 // Known positions within the domain's reach, with their indices in the request.
 struct Known {
@@ -78,7 +74,7 @@ class BlockPredictor {
       : parts_(parts), model_(parts.model()), wants_(wants), gradient_scale_(gradient_scale), known_(known), out_(out) {}
 
   void predict(std::size_t first, std::size_t count) {
-    const auto columns = static_cast<std::size_t>(model_.ensemble.spec.coordinates());
+    const auto columns = static_cast<std::size_t>(space_coordinates(model_.domain) + (model_.info.has_time ? 1 : 0));
     const auto lon = std::span(known_.lon_deg).subspan(first, count), lat = std::span(known_.lat_deg).subspan(first, count);
     const std::span<const double> time =
         known_.time_days.size() > 1 ? std::span(known_.time_days).subspan(first, count) : std::span(known_.time_days);
@@ -88,17 +84,19 @@ class BlockPredictor {
     const std::span<const std::size_t> index = std::span(known_.index).subspan(first, count);
     if (gradient_scale_ > 0.0) {
       const std::vector<float> around = rows_around(lon, lat, time, columns);
-      const PartsForecast raw =
-          parts_(row_view, {.members = wants_.members}, MatrixView<const float>(around.data(), 4 * count, columns));
+      const PartForecast raw =
+          parts_(row_view, {.members = wants_.members, .around = MatrixView<const float>(around.data(), 4 * count, columns)});
       keep(index, raw);
       keep_differences(index, raw);
       return;
     }
-    const PartsForecast raw = parts_(row_view, wants_);
+    const PartForecast raw = parts_(row_view, {.members = wants_.members, .gradient = wants_.gradient});
     keep(index, raw);
     if (!wants_.gradient) return;
     std::vector<GroundGradient> ground(count);
-    ground_gradient(model_.domain, lon, lat, MatrixView<const float>(raw.gradient.data(), count, columns), ground);
+    std::vector<float> gradient;
+    for (const double slope : raw.gradient) gradient.push_back(static_cast<float>(slope));
+    ground_gradient(model_.domain, lon, lat, MatrixView<const float>(gradient.data(), count, columns), ground);
     for (std::size_t i = 0; i < count; ++i) out_.gradient[known_.index[first + i]] = ground[i];
   }
 
@@ -117,7 +115,7 @@ class BlockPredictor {
     return rows;
   }
 
-  void keep_differences(std::span<const std::size_t> index, const PartsForecast& raw) {
+  void keep_differences(std::span<const std::size_t> index, const PartForecast& raw) {
     const double per_distance = sd_from_engine(model_.domain, 1.0) / gradient_scale_;
     for (std::size_t i = 0; i < index.size(); ++i) {
       const double* const mean = raw.around_mean.data() + 4 * i;
@@ -130,7 +128,7 @@ class BlockPredictor {
     }
   }
 
-  void keep(std::span<const std::size_t> index, const PartsForecast& raw) {
+  void keep(std::span<const std::size_t> index, const PartForecast& raw) {
     const Standard& value = model_.domain.value;
     const std::size_t n = out_.mean.size(), members = model_.ensemble.members.size();
     for (std::size_t i = 0; i < index.size(); ++i) {
@@ -139,19 +137,19 @@ class BlockPredictor {
         throw Error(
             fmt::format("the prediction at point {} is not finite: the model's file is damaged, or training diverged", to));
       out_.mean[to] = value.from_engine(raw.mean[i]);
-      if (model_.has_spread()) {
+      if (!out_.sd_total.empty()) {
         const double sd = model_.info.spread_scale * sd_from_engine(model_.domain, std::sqrt(raw.variance[i]));
         out_.sd_epistemic[to] = sd;
         out_.sd_total[to] = std::hypot(sd, noise_sd(raw, i));
       }
       for (std::size_t m = 0; wants_.members && m < members; ++m) {
-        out_.members[m * n + to] = value.from_engine(raw.each[i * members + m]);
+        out_.members[m * n + to] = value.from_engine(raw.members[i * members + m]);
       }
     }
   }
 
   // Of a new observation's error.
-  double noise_sd(const PartsForecast& raw, std::size_t i) const {
+  double noise_sd(const PartForecast& raw, std::size_t i) const {
     if (!raw.noise.empty()) return sd_from_engine(model_.domain, std::sqrt(raw.noise[i]));
     if (raw.local.empty()) return model_.info.noise_sd;
     const double noise = model_.info.noise_sd / sd_from_engine(model_.domain, 1.0);
@@ -183,8 +181,8 @@ FieldPrediction FieldPredictor::operator()(std::span<const double> lon_deg, std:
   const FieldModel& model = parts_->model();
   check_lengths(model, lon_deg.size(), lat_deg.size(), time_days.size());
   if (wants.members && model.ensemble.members.empty()) {
-    throw UsageError(fmt::format("prediction: the model is {} alone and has no members; leave --members out",
-                                 model.method ? "the method " + model.method_text : "a process"));
+    throw UsageError(
+        fmt::format("prediction: the model is {} alone and has no members; leave --members out", base_of(model).words().noun));
   }
   const double scale = wants.gradient ? gradient_scale(model, wants) : 0.0;
   const Known known = known_positions(model.domain, lon_deg, lat_deg, time_days, scale);
@@ -199,9 +197,7 @@ FieldPrediction FieldPredictor::operator()(std::span<const double> lon_deg, std:
   if (wants.gradient) out.gradient.assign(n, {kNone, kNone, kNone});
   if (has_slope_sd(model, scale)) out.gradient_sd.assign(n, {kNone, kNone, kNone});
   BlockPredictor predictor(*parts_, wants, scale, known, out);
-  const bool on_gpu = parts_->engine().name() == "cuda";
-  const std::size_t block = model.process || model.method ? kProcessBlock : on_gpu ? kGpuBlock : kCpuBlock;
-  for_blocks(count, block, [&](std::size_t first, std::size_t some) {
+  for_blocks(count, parts_->block(), [&](std::size_t first, std::size_t some) {
     control.check_stop("stopped while predicting");
     predictor.predict(first, some);
     control.report(static_cast<double>(first + some) / static_cast<double>(count), "predicting");

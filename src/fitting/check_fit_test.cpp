@@ -114,8 +114,7 @@ TEST(FitWarnings, SayThatNetworksOverfit) {
   Dataset data = small_dataset(20, 30, 0.0);
   RandomStream random({.seed = 5, .purpose = Purpose::simulation});
   for (double& value : data.observations.value) value = random.normal();
-  RunSettings settings = small_settings();
-  settings.fit.method = FitMethod::network;
+  RunSettings settings = network_settings();
   settings.model.features = 256;
   settings.model.bottleneck = 32;
   settings.model.lengthscale = 200.0;

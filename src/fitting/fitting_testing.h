@@ -50,4 +50,21 @@ inline RunSettings small_settings() {
   return settings;
 }
 
+inline RunSettings network_settings(double epochs = 30.0) {
+  RunSettings settings = small_settings();
+  settings.fit.method = FitMethod::network;
+  settings.train.epochs = epochs;
+  return settings;
+}
+
+// Such networks, fitted once per program.
+inline const FieldModel& small_model() {
+  static const FieldModel model = [] {
+    Dataset data = small_dataset();
+    data.provenance = "forty made-up tracks";
+    return fit(plan_fit(network_settings(), data), data).model;
+  }();
+  return model;
+}
+
 }  // namespace drift

@@ -8,8 +8,7 @@ namespace {
 
 TEST(ForeseenTime, GrowsWithTheEpochs) {
   const Dataset data = small_dataset(20, 40);
-  RunSettings settings = small_settings();
-  settings.fit.method = FitMethod::network;
+  RunSettings settings = network_settings();
   settings.train.epochs = 100.0;
   const auto few = foresee_seconds(plan_fit(settings, data), data);
   settings.train.epochs = 10000.0;
@@ -34,8 +33,7 @@ TEST(ForeseenTime, OfAnotherMethodGoesOnFromSamples) {
 
 TEST(ForeseenTime, OfASearchIsThatOfItsTrialsAndOfTheFit) {
   const Dataset data = small_dataset(20, 40);
-  RunSettings settings = small_settings();
-  settings.fit.method = FitMethod::network;
+  RunSettings settings = network_settings();
   settings.train.epochs = 2000.0;
   const auto fit = foresee_seconds(plan_fit(settings, data), data);
   settings.tune.method = TuneMethod::bayes;

@@ -11,11 +11,10 @@
 #include "data/groups.h"
 #include "drift/calibration.h"
 #include "drift/error.h"
-#include "drift/interpolator.h"
+#include "fields/part.h"
 #include "fitting/blend.h"
 #include "fitting/check_fit.h"
 #include "fitting/neighbours.h"
-#include "process/process.h"
 
 namespace drift {
 namespace {
@@ -201,7 +200,8 @@ Forecast forecast(Engine& engine, const FieldModel& model, const Observations& o
                     "it out, as with --bbox",
                     lon[i], lat[i], model.domain.crs));
   }
-  for (std::size_t i = 0; i < rows.size() && (model.method_noise || model.process) && !noise_by_sigma; ++i) {
+  const bool noise_at_points = base_of(model).noise_at_points && !noise_by_sigma;
+  for (std::size_t i = 0; i < rows.size() && noise_at_points; ++i) {
     const double total = prediction.sd_total[i], field = prediction.sd_epistemic[i];
     out.noise_sd[i] = std::sqrt(std::max(0.0, total * total - field * field));
   }
@@ -278,14 +278,13 @@ void judge(Engine& engine, const FitPlan& plan, const Dataset& data, FitResult& 
            const Control& control) {
   const bool sigmas = plan.settings.uncertainty.noise == NoiseSource::sigma;
   FieldModel& model = result.model;
-  NoiseKnown known = model.process ? NoiseKnown::by_process : model.method_noise ? NoiseKnown::by_forecast : NoiseKnown::no;
-  if (const auto settled = model.method ? model.method->settled_noise() : std::nullopt) {
-    known = NoiseKnown::by_process;
-    model.info.noise_sd = sd_from_engine(plan.domain, *settled);
-  }
-  if (model.process) {  // whose own errors come on top of the sigmas that it was given
-    const double own = sd_from_engine(plan.domain, std::sqrt(model.process->observation_variance()));
-    model.info.noise_sd = plan.settings.uncertainty.noise_sd.value_or(std::hypot(own, usual_sigma(plan, data.observations)));
+  const Part base = base_of(model);
+  const NoiseKnown known = base.noise_sd          ? NoiseKnown::by_process
+                           : base.noise_at_points ? NoiseKnown::by_forecast
+                                                  : NoiseKnown::no;
+  if (base.noise_sd) {  // of errors on top of the sigmas that it was given
+    const double own = std::hypot(*base.noise_sd, usual_sigma(plan, data.observations));
+    model.info.noise_sd = plan.settings.uncertainty.noise_sd.value_or(own);
   }
   const auto by_model = [&](std::span<const std::size_t> rows) {
     return forecast(engine, model, data.observations, rows, sigmas, control);

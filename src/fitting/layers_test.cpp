@@ -93,8 +93,7 @@ TEST(GradientSd, OfNetworksIsTheSpreadOfTheirMembersSlopes) {
 
 // The whole is the part between the members and that within them, so it is more than their spread.
 TEST(GradientSd, OfLastLayersHasTheirPosteriorsInIt) {
-  RunSettings settings = small_settings();
-  settings.fit.method = FitMethod::network;
+  RunSettings settings = network_settings();
   settings.uncertainty.method = UncertaintyMethod::last_layer;
   const FieldModel model = fit(plan_fit(settings, tracks()), tracks()).model;
   ASSERT_FALSE(model.last_layers.empty());

@@ -51,8 +51,7 @@ TEST(TrainingSample, ComesBackFromText) {
 
 TEST(ScoreModel, SaysThatTheObservationsTrainedTheModel) {
   const Dataset data = small_dataset();
-  RunSettings settings = small_settings();
-  settings.fit.method = FitMethod::network;  // the quickest
+  RunSettings settings = network_settings();  // the quickest
   const FitResult result = fit(plan_fit(settings, data), data);
   const ScratchFolder folder;
   save_field_model(folder / "m", result.model);

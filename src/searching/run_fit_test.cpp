@@ -15,8 +15,7 @@ namespace {
 using testing::HasSubstr;
 
 RunSettings quick_settings() {
-  RunSettings settings = small_settings();
-  settings.fit.method = FitMethod::network;
+  RunSettings settings = network_settings();
   settings.train.epochs = 3.0;
   return settings;
 }

@@ -1,5 +1,4 @@
-// The posteriors of last layers in a model file (network/model_file.h):
-//   tensors  "last_layer.<place>.mean" [inputs, outputs] and ".inverse_factor" [inputs, inputs]
+#include "uncertainty/last_layer_file.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +8,6 @@
 #include <new>
 
 #include "drift/error.h"
-#include "drift/uncertainty.h"
-#include "network/model_file.h"
 
 namespace drift {
 namespace {
@@ -43,20 +40,17 @@ std::vector<LastLayerPosterior> read_posteriors(const SafetensorsFile& file, con
 
 }  // namespace
 
-void save_model_with_last_layers(const std::filesystem::path& path, const Ensemble& ensemble,
-                                 std::span<const LastLayerPosterior> posteriors, const Metadata& metadata) {
+void add_last_layers(ModelParts& file, const Ensemble& ensemble, std::span<const LastLayerPosterior> posteriors) {
   if (posteriors.size() != ensemble.members.size()) {
     throw UsageError(fmt::format("the model cannot be saved: {} posteriors of last layers for {} members", posteriors.size(),
                                  ensemble.members.size()));
   }
-  ModelParts parts = model_parts(ensemble, metadata);
   for (std::size_t place = 0; place < posteriors.size(); ++place) {
     const LastLayerPosterior& posterior = posteriors[place];
-    parts.tensors.push_back({tensor_name(place, "mean"), {posterior.inputs, posterior.outputs}, posterior.mean});
-    parts.tensors.push_back(
+    file.tensors.push_back({tensor_name(place, "mean"), {posterior.inputs, posterior.outputs}, posterior.mean});
+    file.tensors.push_back(
         {tensor_name(place, "inverse_factor"), {posterior.inputs, posterior.inputs}, posterior.inverse_factor});
   }
-  write_safetensors(path, parts.tensors, parts.metadata);
 }
 
 std::vector<LastLayerPosterior> load_last_layers(const std::filesystem::path& path, const Ensemble& ensemble) {

@@ -10,6 +10,7 @@
 #include "drift/error.h"
 #include "drift/uncertainty.h"
 #include "features/covariance.h"
+#include "uncertainty/last_layer_file.h"
 #include "uncertainty/last_layer_testing.h"
 #include "uncertainty/uncertainty_testing.h"
 
@@ -239,7 +240,9 @@ TEST(LastLayerOfADeepNetwork, ComesBackFromItsFile) {
   const Ensemble ensemble = draw_ensemble(deep(), 5, 2);
   const auto posteriors = fit_last_layer(*make_cpu_engine({.threads = 1}), ensemble, with_time(50, 1).set(), kNoise);
   const ScratchFolder folder;
-  save_model_with_last_layers(folder / "m", ensemble, posteriors, {{"domain", "plane"}});
+  ModelParts file = model_parts(ensemble, {{"domain", "plane"}});
+  add_last_layers(file, ensemble, posteriors);
+  write_safetensors(folder / "m", file.tensors, file.metadata);
   const Model model = load_model(folder / "m");
   EXPECT_EQ(model.metadata.at("domain"), "plane");
   const auto loaded = load_last_layers(folder / "m", model.ensemble);

@@ -16,6 +16,7 @@
 #include "drift/grouped.h"
 #include "drift/run_settings.h"
 #include "drift/tune.h"
+#include "fields/part.h"
 #include "netcdf/file_kind.h"
 #include "netcdf/guarded_open.h"
 #include "netcdf/netcdf_reader.h"
@@ -49,14 +50,10 @@ bool looks_like_json(const std::string& bytes) {
   return first != std::string::npos && bytes[first] == '{';
 }
 
-void add_networks(const Ensemble& ensemble, VerifiedFile& verified) {
-  verified.facts.emplace_back("networks", count_text(ensemble.members.size()));
-}
-
 void describe_checkpoint(const std::filesystem::path& path, VerifiedFile& verified) {
   const Checkpoint checkpoint = load_checkpoint(path);
   verified.kind = "checkpoint";
-  add_networks(checkpoint.ensemble, verified);
+  verified.facts.emplace_back("networks", count_text(checkpoint.ensemble.members.size()));
   std::uint64_t steps = 0;
   for (const MemberProgress& member : checkpoint.state.members) steps = std::max<std::uint64_t>(steps, member.step);
   verified.facts.emplace_back("training", fmt::format("{} steps taken", count_text(steps)));
@@ -65,9 +62,10 @@ void describe_checkpoint(const std::filesystem::path& path, VerifiedFile& verifi
 void describe_model(const std::filesystem::path& path, VerifiedFile& verified) {
   const FieldModel model = load_field_model(path);
   verified.kind = "model";
-  if (!model.ensemble.members.empty()) add_networks(model.ensemble, verified);
-  if (model.process) verified.facts.emplace_back("process", "kriging in a moving frame");
-  if (model.method) verified.facts.emplace_back("method", model.method_text);
+  for (const Part& part : parts_of(model)) {
+    const PartWords words = part.words();
+    verified.facts.emplace_back(words.kind, words.detail);
+  }
   const VariableInfo& value = model.info.value;
   verified.facts.emplace_back("value", value.unit.empty() ? value.name : fmt::format("{} [{}]", value.name, value.unit));
   verified.facts.emplace_back("trained on", fmt::format("{} observations", count_text(model.info.training)));

@@ -1,4 +1,8 @@
-#include "fields/process_file.h"
+// The process as a part. In a model file (network/model_file.h): metadata "process", its parameters and weight as JSON, and
+// tensors
+//   "process.coordinates" [places, columns], "process.value", ".error_variance", ".count", ".track", ".platform", ".group"
+//   [places], and "process.surprise" [groups] where the spread is local
+// Tracks are numbered anew, so that float32 holds them.
 
 #include <fmt/format.h>
 
@@ -8,9 +12,11 @@
 
 #include "core/json_fields.h"
 #include "drift/error.h"
+#include "fields/part.h"
+#include "fields/process_info.h"
+#include "process/process.h"
 
 namespace drift {
-
 namespace {
 
 constexpr const char* kProcessKey = "process";
@@ -125,39 +131,72 @@ Places read_places(const SafetensorsFile& file, Space space, std::size_t count, 
   return places;
 }
 
+void add_process(ModelParts& file, const Process& process, const BlendWeight& weight) {
+  const Places& places = process.places();
+  const LocalSpread& spread = process.local_spread();
+  const std::size_t n = places.size();
+  const ProcessHeader header = {process.parameters(), n, process.neighbours(), process.far_neighbours(), spread.prior, weight};
+  std::map<std::int32_t, std::int32_t> numbers;
+  std::vector<float> track;
+  for (const std::int32_t old : places.track) {
+    if (old >= 0) numbers.emplace(old, static_cast<std::int32_t>(numbers.size()));
+    track.push_back(old >= 0 ? static_cast<float>(numbers.at(old)) : -1.0F);
+  }
+  const auto as_floats = [](const auto& whole) { return std::vector<float>(whole.begin(), whole.end()); };
+  file.metadata.insert_or_assign(kProcessKey, write_json(header).dump());
+  file.metadata.insert_or_assign("format_version", std::string(kFormatWithProcess));
+  file.tensors.push_back({"process.coordinates", {n, places.columns}, places.coordinates});
+  file.tensors.push_back({"process.value", {n}, places.value});
+  file.tensors.push_back({"process.error_variance", {n}, places.error_variance});
+  file.tensors.push_back({"process.count", {n}, places.count});
+  file.tensors.push_back({"process.track", {n}, file.keep(std::move(track))});
+  file.tensors.push_back({"process.platform", {n}, file.keep(as_floats(places.platform))});
+  file.tensors.push_back({"process.group", {n}, file.keep(as_floats(places.group))});
+  if (spread.prior > 0.0) file.tensors.push_back({"process.surprise", {spread.surprise.size()}, spread.surprise});
+}
+
+PartForecast krige(const FieldModel& model, MatrixView<const float> rows, const PartWants& wants, int threads) {
+  const std::size_t n = rows.rows;
+  PartForecast out = {.mean = std::vector<double>(n), .variance = std::vector<double>(n), .local = std::vector<double>(n)};
+  out.around_mean.resize(wants.around.rows), out.difference_variance.resize(wants.around.rows / 2);
+  std::vector<double> slopes(wants.gradient ? 3 * n : 0);
+  model.process->predict(rows,
+                         {.mean = out.mean,
+                          .variance = out.variance,
+                          .gradient = wants.gradient ? MatrixView<double>(slopes.data(), n, 3) : MatrixView<double>(),
+                          .local = out.local,
+                          .around = wants.around,
+                          .around_mean = out.around_mean,
+                          .difference_variance = out.difference_variance},
+                         threads);
+  if (wants.gradient) out.gradient = along_coordinates(model.domain, rows, slopes);
+  return out;
+}
+
 }  // namespace
 
-ProcessTensors::ProcessTensors(const Process& process, const BlendWeight& weight)
-    : places_(process.places()), spread_(process.local_spread()) {
-  const ProcessHeader header = {process.parameters(),         places_.size(), process.neighbours(), process.far_neighbours(),
-                                process.local_spread().prior, weight};
-  metadata_ = write_json(header).dump();
-  std::map<std::int32_t, std::int32_t> numbers;
-  for (const std::int32_t track : places_.track) {
-    if (track >= 0) numbers.emplace(track, static_cast<std::int32_t>(numbers.size()));
-    track_.push_back(track >= 0 ? static_cast<float>(numbers.at(track)) : -1.0F);
-  }
-  platform_.assign(places_.platform.begin(), places_.platform.end());
-  group_.assign(places_.group.begin(), places_.group.end());
+// Slopes are taken over a quarter of a lengthscale: it takes 3 % from a wave two lengthscales long and more from what no track
+// resolves.
+std::optional<Part> process_part(const FieldModel& model) {
+  if (!model.process) return std::nullopt;
+  const ProcessInfo info = info_of(*model.process, model.domain);
+  Part part = {.lengthscales = {info.lengthscale_x, info.lengthscale_y},
+               .slope_share = 0.25,
+               .noise_sd = sd_from_engine(model.domain, std::sqrt(model.process->observation_variance())),
+               .noise_at_points = true};
+  part.prepare = [&model](Engine& engine) -> PreparedPart {
+    return {[&model, threads = engine.host_threads()](MatrixView<const float> rows, const PartWants& wants) {
+      return krige(model, rows, wants, threads);
+    }};
+  };
+  part.words = []() -> PartWords { return {"process", "kriging in a moving frame", "a process", "kriging in a moving frame"}; };
+  part.save = [&model](ModelParts& file) { add_process(file, *model.process, model.weight); };
+  return part;
 }
 
-void ProcessTensors::add_to(ModelParts& parts) const {
-  const std::size_t n = places_.size();
-  parts.metadata.insert_or_assign(kProcessKey, metadata_);
-  parts.metadata.insert_or_assign("format_version", std::string(kFormatWithProcess));
-  parts.tensors.push_back({"process.coordinates", {n, places_.columns}, places_.coordinates});
-  parts.tensors.push_back({"process.value", {n}, places_.value});
-  parts.tensors.push_back({"process.error_variance", {n}, places_.error_variance});
-  parts.tensors.push_back({"process.count", {n}, places_.count});
-  parts.tensors.push_back({"process.track", {n}, track_});
-  parts.tensors.push_back({"process.platform", {n}, platform_});
-  parts.tensors.push_back({"process.group", {n}, group_});
-  if (spread_.prior > 0.0) parts.tensors.push_back({"process.surprise", {spread_.surprise.size()}, spread_.surprise});
-}
-
-StoredProcess read_process(const SafetensorsFile& file, Space space, bool has_time, std::size_t columns) {
+void read_process(const SafetensorsFile& file, FieldModel& model) {
   const auto found = file.metadata().find(kProcessKey);
-  if (found == file.metadata().end()) return {};
+  if (found == file.metadata().end()) return;
   ProcessHeader header;
   try {
     header = JsonReader("process").parse<ProcessHeader>(found->second);
@@ -165,13 +204,15 @@ StoredProcess read_process(const SafetensorsFile& file, Space space, bool has_ti
     file.fail(fmt::format("is corrupt: {}", error.what()));
   }
   check(file, header);
-  Places places = read_places(file, space, header.places, columns);
+  const Space space = space_of(model.domain);
+  Places places = read_places(file, space, header.places, static_cast<std::size_t>(model.ensemble.spec.coordinates()));
   const std::size_t groups = static_cast<std::size_t>(places.group.back()) + 1;
-  auto process =
-      std::make_shared<Process>(space, has_time, header.parameters, std::move(places), header.neighbours, header.far_neighbours);
+  auto process = std::make_shared<Process>(space, model.info.has_time, header.parameters, std::move(places), header.neighbours,
+                                           header.far_neighbours);
   if (header.spread_prior > 0.0)
     process->set_local_spread({read_numbers(file, "process.surprise", {groups}), header.spread_prior});
-  return {std::move(process), header.weight};
+  model.process = std::move(process);
+  model.weight = header.weight;
 }
 
 }  // namespace drift
