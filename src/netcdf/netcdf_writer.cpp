@@ -25,7 +25,7 @@ constexpr float kEvictWritten = 1.0f;  // chunks written in full leave the cache
 
 // HDF5 keeps the system's reason to itself, but leaves it in errno.
 std::string reason(int status, int system_error) {
-  for (const int known : {ENOSPC, EDQUOT, EFBIG, EIO, EROFS, EACCES}) {
+  for (const int known : {ENOSPC, EDQUOT, EFBIG, EIO, EROFS, EACCES, EMFILE, ENFILE}) {
     if (system_error == known) return std::generic_category().message(known);
   }
   std::string text = nc_strerror(status);
