@@ -116,6 +116,8 @@ std::string to_json(const ComparedFit& fit) {
 ComparedFit compared_fit_from_json(const std::string& text) {
   try {
     const nlohmann::json json = parse_json(text, "the saved result of a fit");
+    // A number such as 1e300 would be converted as it may, which is undefined.
+    if (!json.at("seed").is_number_unsigned()) throw Error("the saved result of a fit: its \"seed\" is not a whole number");
     ComparedFit fit = {.method = json.at("method"), .seed = json.at("seed"), .failure = json.at("failure")};
     for (const auto& [name, value] : json.at("measures").items()) fit.measures[name] = value.get<double>();
     for (const auto& pair : json.at("findings")) fit.findings.emplace_back(pair.at(0), pair.at(1));

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -95,6 +96,13 @@ TEST(ComparedFit, ComesBackFromJson) {
   EXPECT_EQ(back.measures, fit.measures);
   EXPECT_EQ(back.findings, fit.findings);
   EXPECT_THROW(compared_fit_from_json("{\"method\": 3}"), Error);
+  for (const char* seed : {"1e300", "-1", "2.5", "18446744073709551616", "\"7\"", "null"}) {
+    const std::string text =
+        fmt::format(R"({{"method": "m", "seed": {}, "failure": "", "measures": {{}}, "findings": []}})", seed);
+    EXPECT_THAT(
+        [&] { compared_fit_from_json(text); },
+        testing::ThrowsMessage<Error>("the saved result of a fit: its \"seed\" is not a whole number; --fresh repeats the fit"));
+  }
   EXPECT_THAT(
       [] { compared_fit_from_json(std::string(300'000, '[')); },
       testing::ThrowsMessage<Error>("the saved result of a fit: the JSON is nested more than 16 deep; --fresh repeats the fit"));

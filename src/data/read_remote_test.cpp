@@ -269,7 +269,7 @@ TEST(Zarr, OfVersion3WithWhatVersion2HasNotIsRefusedWithWhatToDo) {
               AllOf(HasSubstr("three.zarr: array 'ssh' is packed with the codec 'sharding_indexed'"),
                     HasSubstr("to_zarr(\"three_v2.zarr\", zarr_format=2)")));
   EXPECT_THAT(why(array_of_version_3("float64", kLittle, R"("_FillValue": "AAA")")), HasSubstr("has the _FillValue \"AAA\""));
-  EXPECT_THAT(why("{"), HasSubstr("zarr.json: is damaged"));
+  EXPECT_THAT(why("{"), HasSubstr("zarr.json: the text is not valid JSON"));
   EXPECT_THAT(why(R"({"node_type": "array", "data_type": "int8"})"), HasSubstr("its metadata are not those of Zarr's version 3"));
   std::filesystem::remove(store / "ssh/c/1");
   write_bytes(store / "ssh/zarr.json", array_of_version_3("float64", kLittle, R"("units": "m")"));

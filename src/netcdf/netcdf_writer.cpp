@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <hdf5.h>
 #include <netcdf.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -24,11 +25,30 @@ constexpr float kEvictWritten = 1.0f;  // chunks written in full leave the cache
 
 // HDF5 keeps the system's reason to itself, but leaves it in errno.
 std::string reason(int status, int system_error) {
-  for (const int known : {ENOSPC, EDQUOT, EFBIG, EIO, EROFS, EACCES}) {
+  for (const int known : {ENOSPC, EDQUOT, EFBIG, EIO, EROFS, EACCES, EMFILE, ENFILE}) {
     if (system_error == known) return std::generic_category().message(known);
   }
   std::string text = nc_strerror(status);
   return text.starts_with("NetCDF: ") ? text.substr(8) : text;
+}
+
+// Closes a file that netCDF writes. Where HDF5 fails to close it, as it does where the system reports a late failure (a network's
+// disk that is full), netCDF looks for the reason and crashes. So HDF5 is given a second handle: netCDF gives back the first, and
+// it is the second that closes. A file that cannot have one stays open.
+int close_written(int file, const std::filesystem::path& path) {
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  const hid_t how = H5Pcreate(H5P_FILE_ACCESS);
+  hid_t second = -1;
+  for (const H5F_close_degree_t degree :
+       {H5F_CLOSE_DEFAULT, H5F_CLOSE_STRONG, H5F_CLOSE_SEMI}) {  // it must be netCDF's, which depends on its version
+    H5Pset_fclose_degree(how, degree);
+    if (second < 0) second = H5Fopen(path.c_str(), H5F_ACC_RDONLY, how);
+  }
+  H5Pclose(how);
+  if (second < 0) return NC_EHDFERR;
+  const int status = nc_close(file);
+  const int closed = H5Fclose(second) < 0 ? NC_EHDFERR : NC_NOERR;
+  return status != NC_NOERR ? status : closed;
 }
 
 }  // namespace
@@ -52,8 +72,7 @@ NcWriter::~NcWriter() { abandon(); }
 void NcWriter::abandon() noexcept {
   if (file_ < 0) return;
   const auto lock = lock_netcdf();
-  nc_close(file_);
-  file_ = -1;
+  close_written(std::exchange(file_, -1), atomic_.for_libraries());
 }
 
 int NcWriter::dimension(const std::string& name, std::size_t length) {
@@ -129,7 +148,7 @@ void NcWriter::write(int variable, const Indices& start, const Indices& count, s
 void NcWriter::finish() {
   const int file = std::exchange(file_, -1);  // one that cannot be flushed is left open: netCDF crashes where it cannot close it
   call("it cannot be flushed", [&] { return nc_sync(file); });
-  call("it cannot be closed", [&] { return nc_close(file); });
+  call("it cannot be closed", [&] { return close_written(file, atomic_.for_libraries()); });
   struct stat status = {};  // what was reserved beyond the end goes back
   if (::fstat(atomic_.descriptor(), &status) == 0 && ::ftruncate(atomic_.descriptor(), status.st_size) != 0) {
     throw Error(fmt::format("cannot write {}: {}", path_.string(), std::generic_category().message(errno)));

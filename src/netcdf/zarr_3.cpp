@@ -4,19 +4,22 @@
 #include "netcdf/zarr_3.h"
 
 #include <fmt/format.h>
+#include <netcdf.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "core/parse_json.h"
+#include "core/whole_file.h"
 #include "drift/error.h"
+#include "netcdf/zarr_metadata.h"
 
 namespace drift {
 namespace {
@@ -24,11 +27,14 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-json read_json(const fs::path& path) {
-  std::ifstream file(path);
-  json found = json::parse(file, nullptr, false);
-  if (!found.is_object()) throw Error(fmt::format("{}: is damaged: it is not JSON", path.string()));
+json object_of(std::string_view text, const std::string& path) {
+  json found = parse_json(text, path);
+  if (!found.is_object()) throw Error(fmt::format("{}: is damaged: it is not a JSON object", path));
   return found;
+}
+
+json read_json(const fs::path& path) {
+  return object_of(read_bounded_file(path, "metadata of a Zarr store", kMostZarrBytes), path.string());
 }
 
 // Metadata of version 2, each in its file and all in .zmetadata, without which GDAL lists what has no coordinate twice.
@@ -37,14 +43,14 @@ class Metadata {
   explicit Metadata(fs::path root) : root_(std::move(root)) {}
 
   void write(const fs::path& path, const json& text) {
-    std::ofstream(path) << text.dump();
+    write_text(path, text.dump());
     all_[path.lexically_relative(root_).generic_string()] = text;
   }
-  void finish() const {
-    std::ofstream(root_ / ".zmetadata") << json({{"zarr_consolidated_format", 1}, {"metadata", all_}}).dump();
-  }
+  void finish() const { write_text(root_ / ".zmetadata", json({{"zarr_consolidated_format", 1}, {"metadata", all_}}).dump()); }
 
  private:
+  static void write_text(const fs::path& path, const std::string& text) { write_whole_file(path, text); }
+
   fs::path root_;
   json all_ = json::object();
 };
@@ -94,25 +100,35 @@ class ArrayView {
   ArrayView(const fs::path& store, const fs::path& from, json metadata)
       : store_(store), from_(from), metadata_(std::move(metadata)) {}
 
-  void write(const fs::path& to, Metadata& written) {
+  // False: the array is of a type that is left out.
+  bool convert() {
     const std::string type = type_of(metadata_.at("data_type").is_string() ? metadata_["data_type"].get<std::string>() : "");
-    if (type.empty()) return;
+    if (type.empty()) return false;
     const bool scalar = metadata_.at("shape").empty();
-    json array = {{"zarr_format", 2}, {"order", "C"}, {"filters", nullptr}, {"compressor", nullptr}};
     const json one = json::array({1});
-    array["shape"] = scalar ? one : metadata_["shape"];
-    array["chunks"] = scalar ? one : metadata_.at("chunk_grid").at("configuration").at("chunk_shape");
-    const char order = add_codecs(array);
-    array["dtype"] = fmt::format("{}{}", type.back() == '1' ? '|' : order, type);
-    json attributes = metadata_.value("attributes", json::object());
-    attributes["_ARRAY_DIMENSIONS"] = scalar ? json::array({"one"}) : metadata_.at("dimension_names");
-    array["fill_value"] = fill_value(attributes, type);
+    array_ = {{"zarr_format", 2}, {"order", "C"}, {"filters", nullptr}, {"compressor", nullptr}};
+    array_["shape"] = scalar ? one : metadata_["shape"];
+    array_["chunks"] = scalar ? one : metadata_.at("chunk_grid").at("configuration").at("chunk_shape");
+    const char order = add_codecs(array_);
+    array_["dtype"] = fmt::format("{}{}", type.back() == '1' ? '|' : order, type);
+    attributes_ = metadata_.value("attributes", json::object());
+    array_["fill_value"] = fill_value(attributes_, type);
+    // As for a store of version 2: what netCDF crashes on, and what chunks() below could not count.
+    check_zarr_text(array_.dump(), ".zarray", (from_ / "zarr.json").string());
+    attributes_["_ARRAY_DIMENSIONS"] = scalar ? json::array({"one"}) : dimension_names();
+    return true;
+  }
+
+  const json& array() const { return array_; }
+  const json& attributes() const { return attributes_; }
+
+  void write(const fs::path& to, Metadata& written) const {
     fs::create_directory(to);
     const std::size_t linked = link_chunks(to);
-    if (linked < chunks(array) && array["fill_value"].is_null())
-      fail(fmt::format("has {} of its {} chunks alone, and the others hold no missing values", linked, chunks(array)));
-    written.write(to / ".zarray", array);
-    written.write(to / ".zattrs", attributes);
+    if (linked < chunks() && array_["fill_value"].is_null())
+      fail(fmt::format("has {} of its {} chunks alone, and the others hold no missing values", linked, chunks()));
+    written.write(to / ".zarray", array_);
+    written.write(to / ".zattrs", attributes_);
   }
 
  private:
@@ -122,6 +138,17 @@ class ArrayView {
         fmt::format("{}: array '{}' {}, which drift does not read of Zarr's version 3; write the store again as xarray does, "
                     "xarray.open_zarr(\"{}\").to_zarr(\"{}_v2.zarr\", zarr_format=2) or .to_netcdf(\"{}.nc\")",
                     store_.string(), from_.lexically_relative(store_).string(), why, name, stem, stem));
+  }
+
+  const json& dimension_names() const {
+    const json& names = metadata_.at("dimension_names");
+    const auto is_name = [](const json& name) {
+      return name.is_string() && !name.get_ref<const std::string&>().empty() &&
+             name.get_ref<const std::string&>().size() <= NC_MAX_NAME;
+    };
+    if (!names.is_array() || names.size() != array_["shape"].size() || !std::all_of(names.begin(), names.end(), is_name))
+      fail("has dimensions without names");
+    return names;
   }
 
   // Sets the compressor; the order of bytes.
@@ -175,20 +202,23 @@ class ArrayView {
     return count;
   }
 
-  static std::size_t chunks(const json& array) {
+  std::size_t chunks() const {
     std::size_t count = 1;
-    for (std::size_t i = 0; i < array["shape"].size(); ++i) {
-      const auto length = array["shape"][i].get<std::size_t>(), chunk = array["chunks"][i].get<std::size_t>();
-      count *= chunk == 0 ? 0 : (length + chunk - 1) / chunk;
+    for (std::size_t i = 0; i < array_["shape"].size(); ++i) {
+      const auto length = array_["shape"][i].get<std::size_t>(), chunk = array_["chunks"][i].get<std::size_t>();
+      count *= length / chunk + (length % chunk == 0 ? 0 : 1);
     }
     return count;
   }
 
   const fs::path &store_, &from_;
-  json metadata_;
+  json metadata_, array_, attributes_;
 };
 
-void write_group(const fs::path& store, const fs::path& from, const json& metadata, const fs::path& to, Metadata& written) {
+void write_group(const fs::path& store, const fs::path& from, const json& metadata, const fs::path& to, Metadata& written,
+                 int depth) {
+  if (depth > kMostZarrGroups)
+    throw Error(fmt::format("{}: groups are nested more than {} deep", from.string(), kMostZarrGroups));
   fs::create_directory(to);
   written.write(to / ".zgroup", {{"zarr_format", 2}});
   written.write(to / ".zattrs", metadata.value("attributes", json::object()));
@@ -197,14 +227,26 @@ void write_group(const fs::path& store, const fs::path& from, const json& metada
     if (!entry.is_directory() || !fs::exists(node / "zarr.json")) continue;
     const json inner = read_json(node / "zarr.json");
     if (inner.value("node_type", "") == "array") {
-      ArrayView(store, node, inner).write(to / node.filename(), written);
+      ArrayView array(store, node, inner);
+      if (array.convert()) array.write(to / node.filename(), written);
     } else {
-      write_group(store, node, inner, to / node.filename(), written);
+      write_group(store, node, inner, to / node.filename(), written, depth + 1);
     }
   }
 }
 
 }  // namespace
+
+std::optional<Zarr2Array> zarr_2_of(std::string_view text, const std::string& path) {
+  const fs::path store = path, node = store / "array";
+  ArrayView array(store, node, object_of(text, path));
+  try {
+    if (!array.convert()) return std::nullopt;
+    return Zarr2Array{array.array().dump(), array.attributes().dump()};
+  } catch (const json::exception& error) {
+    throw Error(fmt::format("{}: its metadata are not those of Zarr's version 3: {}", path, error.what()));
+  }
+}
 
 Zarr3View::Zarr3View(const fs::path& store) {
   // A slash behind a folder's name is not part of it.
@@ -214,7 +256,7 @@ Zarr3View::Zarr3View(const fs::path& store) {
     throw Error(fmt::format("{}: is no Zarr group but an array of one; name the folder that holds it", named.string()));
   try {
     Metadata written(this->store());
-    write_group(named, named, metadata, this->store(), written);
+    write_group(named, named, metadata, this->store(), written, 0);
     written.finish();
   } catch (const json::exception& error) {
     throw Error(fmt::format("{}: its metadata are not those of Zarr's version 3: {}", named.string(), error.what()));

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "core/child_process.h"
 
@@ -19,5 +22,14 @@ class Zarr3View {
  private:
   TemporaryFolder folder_{"Zarr"};
 };
+
+// The metadata of version 2 of an array, each a file's text.
+struct Zarr2Array {
+  std::string zarray, zattrs;
+};
+
+// Of an array's zarr.json; none: its type is left out. `path` is what messages call it. Throws Error for text that is no such
+// metadata, of any size and depth, and for what version 2 has not; what it returns passes check_zarr_text.
+std::optional<Zarr2Array> zarr_2_of(std::string_view text, const std::string& path);
 
 }  // namespace drift

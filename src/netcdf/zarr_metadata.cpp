@@ -19,9 +19,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = std::size_t{4} << 20;  // of one file
-constexpr int kMostGroups = 16;                           // one within the other
-constexpr std::size_t kMostText = NC_MAX_NAME;            // of a codec's name, a type's, a separator
+constexpr std::size_t kMostText = NC_MAX_NAME;  // of a codec's name, a type's, a separator
 
 class MetadataFile {
  public:
@@ -93,7 +91,7 @@ class MetadataFile {
 };
 
 void check_file(const fs::path& path) {
-  check_zarr_text(read_bounded_file(path, "metadata of a Zarr store", kMostBytes), path.filename().string(), path.string());
+  check_zarr_text(read_bounded_file(path, "metadata of a Zarr store", kMostZarrBytes), path.filename().string(), path.string());
 }
 
 // Of an array the chunks are not looked at, which may be millions of files.
@@ -103,7 +101,8 @@ void check_folder(const fs::path& folder, int depth) {
     if (fs::exists(folder / name, error)) check_file(folder / name);
   }
   if (fs::exists(folder / ".zarray", error)) return;
-  if (depth == kMostGroups) throw Error(fmt::format("{}: groups are nested more than {} deep", folder.string(), kMostGroups));
+  if (depth == kMostZarrGroups)
+    throw Error(fmt::format("{}: groups are nested more than {} deep", folder.string(), kMostZarrGroups));
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (entry.is_directory(error)) check_folder(entry.path(), depth + 1);
   }

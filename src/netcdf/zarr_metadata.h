@@ -1,10 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace drift {
+
+inline constexpr std::size_t kMostZarrBytes = std::size_t{4} << 20;  // of one file of metadata
+inline constexpr int kMostZarrGroups = 16;                           // one within the other
 
 // netCDF-C crashes on the metadata of a Zarr store that are cut short, of another type than they should be, or nested without
 // end. So those of version 2 (https://zarr-specs.readthedocs.io/en/latest/v2/v2.0.html) are checked before it sees them: they

@@ -142,8 +142,12 @@ SearchSpace search_space(const FitPlan& plan, const Dataset& data, const std::ve
 
 std::optional<TrialParts> trial_parts(const Trial& trial) {
   const nlohmann::json json = nlohmann::json::parse(trial.message, nullptr, false);
-  if (trial.state != TrialState::done || !json.is_object() || !json.contains("score")) return std::nullopt;
-  return TrialParts{json.value("score", 0.0), json.value("roughness", 0.0), json.value("check", 0.0)};
+  const auto number = [&](const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+  };
+  if (trial.state != TrialState::done || !json.is_object() || !number("score")) return std::nullopt;
+  return TrialParts{*number("score"), number("roughness").value_or(0.0), number("check").value_or(0.0)};
 }
 
 namespace {

@@ -91,6 +91,22 @@ TEST(Trials, AreNotJudgedWhenStopped) {
   EXPECT_THROW(trials.run(*make_engine(settings), proposals, {.stop = source.get_token()}), Stopped);
 }
 
+// A study may come from elsewhere.
+TEST(TrialParts, OfAnyMessageAreNumbersOrNone) {
+  Trial trial;
+  trial.state = TrialState::done;
+  for (const char* message : {"", "[]", "{", "{\"score\": \"x\"}", "{\"score\": null, \"check\": 1}", "3"}) {
+    trial.message = message;
+    EXPECT_FALSE(trial_parts(trial)) << message;
+  }
+  trial.message = R"({"score": 2, "roughness": "x", "check": 0.5})";
+  const auto parts = trial_parts(trial);
+  ASSERT_TRUE(parts);
+  EXPECT_EQ(parts->score, 2.0);
+  EXPECT_EQ(parts->roughness, 0.0);
+  EXPECT_EQ(parts->check, 0.5);
+}
+
 TEST(DrawsAhead, AreTheNetworksThatWouldBeDrawn) {
   NetworkSpec spec = default_spec(Space::plane, 2, true);
   spec.features = 20;
