@@ -145,7 +145,7 @@ void print_sketches(const drift::Reading& reading, const drift::Summary& summary
   }
   if (const std::string times = drift::sketch_times(reading); !times.empty()) {
     print("When\n  |{}|\n", times);
-    const auto [first, last] = summary.time;
+    const double first = summary.time.least, last = summary.time.most;
     constexpr double kDays = 5.0;  // over which the hour is of no interest
     const auto text = [&](double time) {
       if (!reading.calendar_time) return fmt::format("{:g}", time);

@@ -39,7 +39,8 @@ void keep_interrupts() {
   const std::uint64_t set = std::uint64_t{1} << (SIGINT - 1);
   ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, nullptr, sizeof set);
 }
-[[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries_start)() = keep_interrupts;
+[[gnu::section(".preinit_array"), gnu::used]] void (*const kBeforeLibrariesStart)() =
+    keep_interrupts;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): it is const
 
 // Whether a library raised SIGINT meanwhile. One that came from outside, as by ctrl-C, takes its course.
 bool a_library_gave_up() {
@@ -49,7 +50,7 @@ bool a_library_gave_up() {
   constexpr timespec kAtOnce = {};
   siginfo_t raised = {};
   const bool came = sigtimedwait(&set, &raised, &kAtOnce) == SIGINT, its_own = raised.si_pid == ::getpid();
-  sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
   if (came && !its_own) std::raise(SIGINT);
   return came && its_own;
 }

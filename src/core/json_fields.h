@@ -47,9 +47,9 @@ IfAny<T> if_any(T& field) {
 }
 
 template <class Field>
-constexpr bool kIsOptional = false;
+inline constexpr bool kIsOptional = false;
 template <class T>
-constexpr bool kIsOptional<IfAny<T>> = true;
+inline constexpr bool kIsOptional<IfAny<T>> = true;
 
 template <class T>
 nlohmann::ordered_json write_json(const T& value) {

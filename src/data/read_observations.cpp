@@ -181,7 +181,7 @@ class ObservationReader {
         filter_(make_filter(options)),
         netcdf_(are_netcdf(files)),
         threads_(threads_or_all(control.threads != 0 ? control.threads : options.threads)),
-        files_(netcdf_ ? that_open(std::move(files)) : std::move(files)),
+        files_(netcdf_ ? that_open(files) : std::move(files)),
         gathering_(files_) {
     if (!netcdf_ && !options.preset.empty() && options.preset != "none") {
       throw UsageError(

@@ -112,7 +112,8 @@ CellCorners corners_of(const DataCells& cells) {
   const auto& [x0, y0, x1, y1] = cells.extent;
   for (std::size_t corner = 0; corner < touched.size(); ++corner) {
     if (!touched[corner]) continue;
-    const auto column = static_cast<double>(corner % (columns + 1)), row = static_cast<double>(corner / (columns + 1));
+    const std::size_t across = corner % (columns + 1), up = corner / (columns + 1);
+    const auto column = static_cast<double>(across), row = static_cast<double>(up);
     corners.lon_deg.push_back(x0 + column * (x1 - x0) / cells.columns);
     corners.lat_deg.push_back(y0 + row * (y1 - y0) / cells.rows);
   }

@@ -74,7 +74,7 @@ class BlockPredictor {
       : parts_(parts), model_(parts.model()), wants_(wants), gradient_scale_(gradient_scale), known_(known), out_(out) {}
 
   void predict(std::size_t first, std::size_t count) {
-    const auto columns = static_cast<std::size_t>(space_coordinates(model_.domain) + (model_.info.has_time ? 1 : 0));
+    const auto columns = static_cast<std::size_t>(space_coordinates(model_.domain)) + (model_.info.has_time ? 1 : 0);
     const auto lon = std::span(known_.lon_deg).subspan(first, count), lat = std::span(known_.lat_deg).subspan(first, count);
     const std::span<const double> time =
         known_.time_days.size() > 1 ? std::span(known_.time_days).subspan(first, count) : std::span(known_.time_days);

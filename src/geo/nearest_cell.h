@@ -15,6 +15,8 @@ class NearestCell {
  public:
   NearestCell(std::span<const double> lon_deg, std::span<const double> lat_deg, std::size_t columns);  // [rows, columns]
   ~NearestCell();
+  NearestCell(const NearestCell&) = delete;
+  NearestCell& operator=(const NearestCell&) = delete;
   NearestCell(NearestCell&&) noexcept;
   NearestCell& operator=(NearestCell&&) noexcept;
 

@@ -29,7 +29,7 @@ using Listing = std::function<void(const std::filesystem::path& file)>;
 bool needs_guard(const std::filesystem::path& path);
 
 // Lists all that a file holds, as `ncdump -h` does. Throws also for one that refers to other files (netcdf/hdf5_parts.h).
-void list_contents(const std::filesystem::path& file);
+void list_contents(const std::filesystem::path& path);
 
 struct Tried {
   // Of each file: what happened to it, as a message that begins with its path; empty: nothing bad, or the file needs no guard

@@ -176,9 +176,9 @@ struct FieldFileWriter::File {
   }
 };
 
-FieldFileWriter::FieldFileWriter(const std::filesystem::path& path, const FieldHeader& options) {
-  check_header(options);
-  file_ = std::make_unique<File>(path, options);
+FieldFileWriter::FieldFileWriter(const std::filesystem::path& path, const FieldHeader& header) {
+  check_header(header);
+  file_ = std::make_unique<File>(path, header);
 }
 
 FieldFileWriter::~FieldFileWriter() = default;

@@ -28,24 +28,24 @@ FitPlan searched(const FitPlan& plan, const Dataset& data, const Control& contro
 
 }  // namespace
 
-FittedRun run_fit(const RunSettings& given, const Dataset& data, const Control& control, const RunHooks& hooks) {
-  const RunSettings settings = settings_under(control, given);
-  check_outputs(run_inputs(settings), run_outputs(settings));
-  const bool searches = settings.tune.method == TuneMethod::bayes;
+FittedRun run_fit(const RunSettings& settings, const Dataset& data, const Control& control, const RunHooks& hooks) {
+  const RunSettings run = settings_under(control, settings);
+  check_outputs(run_inputs(run), run_outputs(run));
+  const bool searches = run.tune.method == TuneMethod::bayes;
   const double begin = searches ? kSearchShare : 0.0;
-  FittedRun run = {.plan = plan_fit(settings, data, Judging::automatic, control), .result = {}};
-  if (hooks.planned) hooks.planned(run.plan);
-  if (searches) run.plan = searched(run.plan, data, control.part(0.0, begin), hooks);
+  FittedRun out = {.plan = plan_fit(run, data, Judging::automatic, control), .result = {}};
+  if (hooks.planned) hooks.planned(out.plan);
+  if (searches) out.plan = searched(out.plan, data, control.part(0.0, begin), hooks);
   Control fitting = control.part(begin, 1.0);
-  const std::string& model = settings.output.model;
-  const bool networks = has_networks(run.plan);  // checkpoints are of their training
+  const std::string& model = run.output.model;
+  const bool networks = has_networks(out.plan);  // checkpoints are of their training
   if (networks && fitting.checkpoint.empty() && !model.empty()) fitting.checkpoint = model + ".checkpoint";
-  run.result = fit(run.plan, data, fitting);
+  out.result = fit(out.plan, data, fitting);
   if (!model.empty()) {
-    save_field_model(model, run.result.model);
+    save_field_model(model, out.result.model);
     if (networks) remove_with_attempts(fitting.checkpoint);
   }
-  return run;
+  return out;
 }
 
 }  // namespace drift
