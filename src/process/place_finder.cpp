@@ -127,10 +127,15 @@ PlaceFinder::PlaceFinder(Space space, bool has_time, const Places& places, const
     for (Eigen::Index d = 0; d < dimensions; ++d) points(d, static_cast<Eigen::Index>(i)) = at.at(static_cast<std::size_t>(d));
   }
   if (far_ > 0) {
-    std::vector<Eigen::Index> kept;
+    std::vector<Eigen::Index> kept;  // of each cell the group nearest its centre
+    std::vector<double> nearest;
     const std::vector<Eigen::Index> cells = gp::cells_of(points, kThinned);  // numbered by first appearance
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (cells[i] == static_cast<Eigen::Index>(kept.size())) kept.push_back(static_cast<Eigen::Index>(i));
+    for (Eigen::Index i = 0; i < points.cols(); ++i) {
+      const Eigen::ArrayXd at = points.col(i).array() / kThinned;
+      const double off = (at - at.floor() - 0.5).matrix().norm();
+      const auto cell = static_cast<std::size_t>(cells[static_cast<std::size_t>(i)]);
+      if (cell == kept.size()) kept.push_back(i), nearest.push_back(off);
+      if (off < nearest[cell]) kept[cell] = i, nearest[cell] = off;
     }
     Eigen::MatrixXd few = points(Eigen::all, kept);
     thinned_ = std::make_unique<gp::NeighbourTree>(std::move(few), std::move(kept));

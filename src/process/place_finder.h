@@ -49,8 +49,8 @@ enum class Motion { none, wanted };
 // drawn together until they are one. (To let the group fade in while they fade out, each as if it had errors of its own, would
 // leave a ring around every track where it counts for little.)
 //
-// Beside the nearest come `far` of a thinning, which keeps one group of each cell of kThinned lengthscales: beyond the edge of
-// dense tracks the nearest hundred groups all lie along that edge and say little of the field further in.
+// Beside the nearest come `far` of a thinning, which keeps the middle group of each cell of kThinned lengthscales: beyond the
+// edge of dense tracks the nearest hundred groups all lie along that edge and say little of the field further in.
 class PlaceFinder {
  public:
   static constexpr double kThinned = 0.75;
