@@ -94,8 +94,8 @@ class Fitted {
   const Control& control_;
 };
 
-// Held-out observations as a method sees them, with the noise and spread settled so far.
-Forecast forecast_of(Fitted& fitted, const ComparePlan& plan, const Observations& observations, bool own_noise,
+// Held-out observations as a method sees them, with the noise and spread settled so far. own_noise: the method's, so many times.
+Forecast forecast_of(Fitted& fitted, const ComparePlan& plan, const Observations& observations, std::optional<double> own_noise,
                      const FieldInfo& info, std::span<const std::size_t> rows) {
   const bool sigmas = plan.fit.settings.uncertainty.noise == NoiseSource::sigma;
   const Positions at = positions_of(observations, rows, info.has_time);
@@ -105,7 +105,9 @@ Forecast forecast_of(Fitted& fitted, const ComparePlan& plan, const Observations
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double own =
         std::sqrt(std::max(0.0, said.sd_total[i] * said.sd_total[i] - said.sd_epistemic[i] * said.sd_epistemic[i]));
-    out.noise_sd.push_back(sigmas ? static_cast<double>(observations.sigma[rows[i]]) : own_noise ? own : info.noise_sd);
+    out.noise_sd.push_back(sigmas      ? static_cast<double>(observations.sigma[rows[i]])
+                           : own_noise ? *own_noise * own
+                                       : info.noise_sd);
     said.sd_epistemic[i] *= info.spread_scale;
   }
   out.mean = std::move(said.mean);
@@ -229,10 +231,13 @@ class OneFit {
     FieldInfo info = plan_.info;
     const bool given = plan_.fit.settings.uncertainty.noise_sd.has_value();
     const std::optional<double> settled = given ? std::nullopt : method.settled_noise();
+    const double before = settled ? sd_from_engine(plan_.fit.domain, *settled) : 1.0;
     const auto forecaster = [&](std::span<const std::size_t> rows) {
-      return forecast_of(fitted, plan_, reading_.observations, own_noise(method) || settled, info, rows);
+      std::optional<double> own;
+      if (own_noise(method) || settled) own = settled ? info.noise_sd / before : 1.0;
+      return forecast_of(fitted, plan_, reading_.observations, own, info, rows);
     };
-    if (settled) info.noise_sd = sd_from_engine(plan_.fit.domain, *settled);
+    if (settled) info.noise_sd = before;
     const NoiseKnown known = own_noise(method) ? NoiseKnown::by_forecast : settled ? NoiseKnown::by_process : NoiseKnown::no;
     const Judgement judgement = judge(own_, reading_.observations, own_.split.held_out, forecaster, info, known, {}, control_);
     add_scores(*judgement.held_out, result_.measures);

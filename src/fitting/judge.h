@@ -46,8 +46,8 @@ struct Judgement {
 };
 using Forecaster = std::function<Forecast(std::span<const std::size_t> rows)>;
 enum class NoiseKnown {
-  no,           // estimated with the spread's scale
-  by_process,   // forecasts bring each observation's noise, info.noise_sd is its average, and both stay
+  no,          // estimated with the spread's scale
+  by_process,  // forecasts bring each observation's noise, as many times as info.noise_sd is that before; residuals may shrink it
   by_forecast,  // forecasts bring each observation's noise, and it stays where nothing is to be calibrated
 };
 // `judged`: the observations to calibrate and score on; none: noise is estimated from residuals of training. Where the plan has a
