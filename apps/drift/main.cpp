@@ -39,8 +39,8 @@ void keep_interrupts() {
   const std::uint64_t set = std::uint64_t{1} << (SIGINT - 1);
   ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, nullptr, sizeof set);
 }
-[[gnu::section(".preinit_array"), gnu::used]] void (*const kBeforeLibrariesStart)() =
-    keep_interrupts;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): it is const
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): it is const
+[[gnu::section(".preinit_array"), gnu::used]] void (*const kBeforeLibrariesStart)() = keep_interrupts;
 
 // Whether a library raised SIGINT meanwhile. One that came from outside, as by ctrl-C, takes its course.
 bool a_library_gave_up() {
