@@ -254,7 +254,7 @@ TEST(PlanFit, SaysThatThereAreOutliersAndWhatToDo) {
   Dataset data = small_dataset(80, 60, 0.1);
   EXPECT_THAT(said({}, data), Not(HasSubstr("Outliers")));
   for (std::size_t i = 0; i < data.observations.value.size(); i += 25) data.observations.value[i] += 8.0;
-  EXPECT_THAT(said({}, data), Not(HasSubstr("Outliers"))) << "a blend's process takes care of them, and says so";
+  EXPECT_THAT(said({}, data), Not(HasSubstr("Outliers"))) << "the process of a blend replaces them, and the fit reports it";
   RunSettings robust;
   robust.fit.method = FitMethod::network;
   EXPECT_THAT(said(robust, data), HasSubstr("--loss huber"));

@@ -2,7 +2,6 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -17,7 +16,7 @@ namespace drift {
 namespace {
 
 constexpr std::size_t kBeside = 3;   // neighbours of a side
-constexpr double kStandOut = 6.0;    // standard deviations; with one side of two the double
+constexpr double kStandOut = 6.0;    // standard deviations; twice as many where only one of two sides is known
 constexpr double kTooFar = 2.0;      // of the usual distance to the farthest neighbour
 constexpr double kMadToSd = 1.4826;  // of a Gaussian
 constexpr std::size_t kReachRows = 5000;

@@ -89,7 +89,7 @@ SearchRange range_of(SearchedSetting setting, const Domain& domain, std::size_t 
 
 // The paper's ranges; none: it has none for this setting. In its first two experiments, on the plane, one lengthscale serves
 // coordinates and hidden layers, and one amplitude all layers; in the third, on the sphere, the Euclidean layers after the
-// spherical one have their own. It does not say how values are spread over a range: evenly, as BoTorch does by itself. On a
+// spherical one have their own. It does not say how values are spread over a range: evenly, as BoTorch does by default. On a
 // logarithmic scale half of the third experiment's trials would have lengthscales below 6 km.
 std::optional<SearchRange> paper_range(SearchedSetting setting, const FitPlan& plan) {
   const bool sphere = plan.domain.kind == DomainKind::sphere;
